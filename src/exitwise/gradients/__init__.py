@@ -1,0 +1,14 @@
+"""ACL-Grad: the angle of two gradients, the gate, and the backward passes it decides on."""
+
+from exitwise.gradients.angle import gradient_angle
+from exitwise.gradients.backward import CEWeight, GatedBackward, GateReport, gated_backward
+from exitwise.gradients.gate import GradientGate
+
+__all__ = [
+    "CEWeight",
+    "GateReport",
+    "GatedBackward",
+    "GradientGate",
+    "gated_backward",
+    "gradient_angle",
+]

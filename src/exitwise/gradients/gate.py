@@ -1,0 +1,83 @@
+"""The gate of ACL-Grad, as data."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Bool, Float64
+from torch import Tensor
+
+OnUndefined = Literal["keep", "drop"]
+CEWeightWhenClosed = Literal["substitute", "fixed"]
+ComparedParameters = Literal["all", "shared", "encoder", "exit"]
+Every = Literal["forward", "update"]
+CompareWith = Literal["ce", "ce_and_soft_targets"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientGate:
+    r"""Drops the contrastive loss of a batch whose gradient points away from cross-entropy's.
+
+    $$\lambda' = \lambda \text{ if } \gamma \le \gamma_{thres}, \text{ else } 0$$
+
+    (section 4.2 of the paper). A contrastive gradient that is not finite is always dropped.
+
+    Attributes:
+        max_angle: $\gamma_{thres}$ in degrees; an angle that equals it is kept. From 180 on no
+            angle is computed, and only a gradient that is not finite is dropped.
+        on_undefined: what happens if one of the gradients is zero, so that there is no angle.
+            "keep" by default: no conflict was seen.
+        ce_weight_when_closed: the weight of cross-entropy in a dropped batch: "substitute"
+            puts $\lambda' = 0$ into $1 - \lambda'$, the literal reading, so that the batch is
+            one of plain fine-tuning; "fixed" leaves $1 - \lambda$.
+        parameters: what the gradients are compared on: "all" trained parameters (the paper's
+            $\Theta$), those "shared", i.e. reached by both losses, the "encoder" or the "exit".
+        every: one decision for each "forward" pass (the paper's mini-batch) or for each
+            "update", on the accumulated gradients.
+        compare_with: the gradient of cross-entropy, or of cross-entropy and soft targets.
+    """
+
+    max_angle: float = 90.0
+    on_undefined: OnUndefined = "keep"
+    ce_weight_when_closed: CEWeightWhenClosed = "substitute"
+    parameters: ComparedParameters = "all"
+    every: Every = "forward"
+    compare_with: CompareWith = "ce"
+
+    def __post_init__(self) -> None:
+        if not self.max_angle >= 0:
+            raise ValueError(f"max_angle must be at least 0 degrees, found {self.max_angle}")
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(choices)}, found {value!r}")
+
+    @property
+    def needs_angle(self) -> bool:
+        """Whether the decision depends on the angle at all."""
+        return self.max_angle < 180
+
+    def is_open(self, angle: Float64[Tensor, ""], is_finite: Bool[Tensor, ""]) -> Bool[Tensor, ""]:
+        r"""The decision for a batch, of the angle and the finiteness of the contrastive gradient.
+
+        Angles are compared, not cosines: $\cos 90°$ is 6e-17 in float64, so that exactly
+        orthogonal gradients would be dropped.
+
+        >>> GradientGate().is_open(torch.tensor(90.0).double(), torch.tensor(True))
+        tensor(True)
+        """
+        if not self.needs_angle:
+            return is_finite
+        agrees = angle <= self.max_angle  # False for NaN
+        if self.on_undefined == "keep":
+            agrees = agrees | angle.isnan()
+        return torch.logical_and(agrees, is_finite)
+
+
+_CHOICES = {
+    "on_undefined": get_args(OnUndefined),
+    "ce_weight_when_closed": get_args(CEWeightWhenClosed),
+    "parameters": get_args(ComparedParameters),
+    "every": get_args(Every),
+    "compare_with": get_args(CompareWith),
+}
