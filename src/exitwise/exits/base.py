@@ -25,6 +25,8 @@ class ExitConfig:
             belongs to the classifier, hence the default.
     """
 
+    registry: ClassVar[Registry["Exit"]] = Registry("exit", suffix="Exit")
+
     dropout: float = 0.1
     bias: bool = False
     embedding: Literal["before_dropout", "after_dropout"] = "before_dropout"
@@ -90,7 +92,7 @@ class Exit(nn.Module, ABC):
         )
 
 
-EXITS: Registry[Exit] = Registry("exit", suffix="Exit")
+EXITS = ExitConfig.registry
 
 
 def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
