@@ -6,8 +6,6 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-BLOCK = 1 << 16  # elements converted to float64 at a time: 1 MiB for a pair, inside the cache
-
 Gradients = Sequence[Tensor | None]
 
 
@@ -16,9 +14,9 @@ def gradient_angle(first: Gradients, second: Gradients) -> Float64[Tensor, ""]:
 
     $$\gamma = \arccos \frac{g_1 \cdot g_2}{\lVert g_1 \rVert \, \lVert g_2 \rVert}$$
 
-    (section 4.2 of the paper, "ACL-Grad"). `None` stands for zeros: the loss does not reach
-    that parameter. NaN if one of the gradients is zero or not finite. The result stays on the
-    device of the gradients; nothing waits for it.
+    (the paper's ACL-Grad). `None` stands for zeros: the loss does not reach that parameter. NaN
+    if one of the gradients is zero or not finite. The result stays on the device of the
+    gradients; nothing waits for it.
 
     Two unrelated directions in D dimensions have 90° ± 57.3°/√D.
 
@@ -29,41 +27,39 @@ def gradient_angle(first: Gradients, second: Gradients) -> Float64[Tensor, ""]:
     return angle_of(inner_products(first, second))
 
 
-def inner_products(first: Gradients, second: Gradients) -> Float64[Tensor, "2 2"]:
-    """All dot products of the two gradients: the squared lengths are on the diagonal.
+def inner_products(first: Gradients, second: Gradients) -> Float64[Tensor, "3"]:
+    r"""$g_1 \cdot g_2$, $\lVert g_1 \rVert^2$ and $\lVert g_2 \rVert^2$.
 
     In float64, since gradients of 1e-25 are legal and their squares vanish in float32; block by
-    block, so that no large float64 copy is made.
+    block, so that no large tensor is copied whole.
     """
     present = next((tensor for tensor in (*first, *second) if tensor is not None), None)
     device = None if present is None else present.device
-    gram = torch.zeros(2, 2, dtype=torch.float64, device=device)
+    products = torch.zeros(3, dtype=torch.float64, device=device)
     for pair in zip(first, second, strict=True):
-        for block in _blocks(pair):
-            gram += block @ block.T
-    return gram
+        for one, two in _blocks(*pair):
+            products += torch.stack([one @ two, one @ one, two @ two])
+    return products
 
 
-def angle_of(gram: Float64[Tensor, "2 2"]) -> Float64[Tensor, ""]:
-    """The angle in degrees, of the dot products.
+def angle_of(products: Float64[Tensor, "3"]) -> Float64[Tensor, ""]:
+    """The angle in degrees, of the three inner products.
 
     Rounding may bring the cosine above 1, hence the clamp. Exactly orthogonal gradients give
     exactly 90.
     """
-    cosine = gram[0, 1] / (gram[0, 0].sqrt() * gram[1, 1].sqrt())
-    return cosine.clamp(-1, 1).acos().rad2deg()
+    dot, first, second = products.unbind()
+    return dot.div(first.sqrt() * second.sqrt()).clamp(-1, 1).acos().rad2deg()
 
 
-def _blocks(pair: tuple[Tensor | None, Tensor | None]) -> Iterator[Tensor]:
-    """The two tensors in float64, side by side: [2, at most BLOCK]."""
-    present = next((tensor for tensor in pair if tensor is not None), None)
+def _blocks(first: Tensor | None, second: Tensor | None) -> Iterator[tuple[Tensor, Tensor]]:
+    """The two gradients of a parameter in float64, piece by piece."""
+    present = second if first is None else first
     if present is None:
         return
-    rows = [None if tensor is None else tensor.detach().reshape(-1) for tensor in pair]
-    for start in range(0, present.numel(), BLOCK):
-        end = min(start + BLOCK, present.numel())
-        block = present.new_zeros(2, end - start, dtype=torch.float64)
-        for index, row in enumerate(rows):
-            if row is not None:
-                block[index] = row[start:end]
-        yield block
+    # 64 Ki elements stay inside a processor's cache; an accelerator wants fewer, larger kernels.
+    size = 1 << (16 if present.device.type == "cpu" else 22)
+    zeros = present.new_zeros(()).expand_as(present)
+    rows = [zeros if gradient is None else gradient.detach() for gradient in (first, second)]
+    for one, two in zip(*(torch.split(row.reshape(-1), size) for row in rows), strict=True):
+        yield one.double(), two.double()

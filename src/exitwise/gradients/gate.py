@@ -13,6 +13,8 @@ ComparedParameters = Literal["all", "shared", "encoder", "exit"]
 Every = Literal["forward", "update"]
 CompareWith = Literal["ce", "ce_and_soft_targets"]
 
+ROUNDING = 1e-9  # degrees: the arc cosine of 45° comes out as 45.00000000000001
+
 
 @dataclass(frozen=True, kw_only=True)
 class GradientGate:
@@ -20,7 +22,7 @@ class GradientGate:
 
     $$\lambda' = \lambda \text{ if } \gamma \le \gamma_{thres}, \text{ else } 0$$
 
-    (section 4.2 of the paper). A contrastive gradient that is not finite is always dropped.
+    (ACL-Grad in the paper). A contrastive gradient that is not finite is always dropped.
 
     Attributes:
         max_angle: $\gamma_{thres}$ in degrees; an angle that equals it is kept. From 180 on no
@@ -68,7 +70,7 @@ class GradientGate:
         """
         if not self.needs_angle:
             return is_finite
-        agrees = angle <= self.max_angle  # False for NaN
+        agrees = angle <= self.max_angle + ROUNDING  # False for NaN
         if self.on_undefined == "keep":
             agrees = agrees | angle.isnan()
         return torch.logical_and(agrees, is_finite)

@@ -10,9 +10,9 @@ from exitwise.losses.contrastive import (
     Denominator,
     Reduction,
     check_choice,
+    check_labels,
     contrastive_loss,
-    float32_or_better,
-    unit_rows,
+    directions,
 )
 
 AlignedAnchors = Literal["all", "samples", "labels"]
@@ -34,7 +34,7 @@ def aligned_contrastive_loss(
 
     $$L_{acl} = L_{con}\big( \{(h_i, y_i)\}_{i \le N} \cup \{(l_k, k)\}_{k < K} \big)$$
 
-    (section 4.1 of the paper, "ACL-Embed"). $l_k$ is column k of the classifier's matrix, hence
+    (ACL-Embed in the paper). $l_k$ is column k of the classifier's matrix, hence
     row k of `Linear.weight`, and gets gradient here as well as from cross-entropy. This ties
     the contrast to the classifier, and contrasts the label embeddings with each other.
 
@@ -59,9 +59,9 @@ def aligned_contrastive_loss(
     tensor(1.3863)
     """
     check_choice("anchors", anchors, get_args(AlignedAnchors))
-    samples = unit_rows(embeddings) if normalize else float32_or_better(embeddings)
-    classes = label_embeddings
-    classes = unit_rows(classes) if normalize_label_embeddings else float32_or_better(classes)
+    check_labels(labels, num_samples=len(embeddings), num_classes=len(label_embeddings))
+    samples = directions(embeddings, normalize=normalize)
+    classes = directions(label_embeddings, normalize=normalize_label_embeddings)
     is_label = torch.arange(len(samples) + len(classes), device=labels.device) >= len(samples)
     is_anchor = {"all": None, "samples": ~is_label, "labels": is_label}[anchors]
     return contrastive_loss(

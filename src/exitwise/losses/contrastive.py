@@ -25,8 +25,9 @@ def contrastive_loss(
 
     $$L_{con} = \sum_{a \in A} \ell(a)$$
 
-    with $\ell(a)$ of `anchor_terms`. `items` are the $s$ vectors as they are to be compared
-    (usually of `unit_rows`), `is_anchor` marks $A$, all of them if `None`.
+    with $\ell(a)$ of `anchor_terms`. `items` are s vectors with the `directions` in which they
+    are compared; `is_anchor` marks $A$, all of them if `None`. SCL has the samples of a batch
+    as items, ACL-Embed also the label embeddings, ACL-CL those of a teacher exit besides.
 
     `reduction` is "sum" as the paper prints it, "mean" over the anchors, or "mean_valid" over
     the anchors that have a positive. Without any positive the loss is exactly 0 and its
@@ -77,6 +78,11 @@ def anchor_terms(
     return terms, num_positives
 
 
+def directions(vectors: Float[Tensor, "s d"], *, normalize: bool) -> Float[Tensor, "s d"]:
+    """Vectors as a loss compares them: of length 1, or as they are."""
+    return unit_rows(vectors) if normalize else float32_or_better(vectors)
+
+
 def unit_rows(vectors: Float[Tensor, "s d"]) -> Float[Tensor, "s d"]:
     r"""Rows of length 1, in float32 or better.
 
@@ -110,6 +116,30 @@ def check_contrast(*, temperature: float, denominator: str, reduction: str) -> N
         raise ValueError(f"temperature must be positive, found {temperature}")
     check_choice("denominator", denominator, get_args(Denominator))
     check_choice("reduction", reduction, get_args(Reduction))
+
+
+def check_labels(
+    labels: Int[Tensor, "*shape"], *, num_samples: int, num_classes: int | None = None
+) -> None:
+    """Raises `ValueError` if there is not one label a sample, or one that is no class.
+
+    The classes are looked at on the CPU only: elsewhere the check would wait for the device.
+
+    >>> check_labels(torch.tensor([1, 2]), num_samples=2, num_classes=2)
+    Traceback (most recent call last):
+    ...
+    ValueError: labels must be from 0 to 1, found 2
+    """
+    if labels.shape != (num_samples,):
+        raise ValueError(
+            f"labels must have shape ({num_samples},), one a sample, found {tuple(labels.shape)}"
+        )
+    if num_classes is None or labels.device.type != "cpu":
+        return
+    is_outside = (labels < 0) | (labels >= num_classes)
+    if is_outside.any():
+        found = labels[is_outside][0].item()
+        raise ValueError(f"labels must be from 0 to {num_classes - 1}, found {found}")
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

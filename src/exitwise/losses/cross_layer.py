@@ -11,9 +11,9 @@ from exitwise.losses.contrastive import (
     Denominator,
     Reduction,
     check_choice,
+    check_labels,
     contrastive_loss,
-    float32_or_better,
-    unit_rows,
+    directions,
 )
 from exitwise.outputs import ExitOutput
 
@@ -37,7 +37,7 @@ def cross_layer_contrastive_loss(
     $$L_{aclcl}^{(m)} = L_{con}\big( \{(h_i^m, y_i)\} \cup \{(l_k^m, k)\} \cup
         \{(h_i^M, y_i)\} \cup \{(l_k^M, k)\} \big)$$
 
-    (section 4.3 of the paper, "ACL-CL"). The teacher's items are detached: gradients reach the
+    (ACL-CL in the paper). The teacher's items are detached: gradients reach the
     student alone. Nothing special pairs a sample with its own teacher vector; it is a positive
     like the others. An item of a class with n samples has 2n + 1 positives, so that none is
     without.
@@ -60,17 +60,20 @@ def cross_layer_contrastive_loss(
         raise ValueError(
             f"student and teacher exit must have one width, found {widths[0]} and {widths[1]}"
         )
-    groups = []
-    for output in (student, teacher.detach()):
-        samples, classes = output.embedding, output.label_embeddings
-        groups.append(unit_rows(samples) if normalize else float32_or_better(samples))
-        groups.append(
-            unit_rows(classes) if normalize_label_embeddings else float32_or_better(classes)
+    num_classes = len(student.label_embeddings)
+    check_labels(labels, num_samples=len(student.embedding), num_classes=num_classes)
+    items = [
+        vectors
+        for output in (student, teacher.detach())
+        for vectors in (
+            directions(output.embedding, normalize=normalize),
+            directions(output.label_embeddings, normalize=normalize_label_embeddings),
         )
-    own = with_classes(labels, num_classes=len(student.label_embeddings))
+    ]
+    own = with_classes(labels, num_classes=num_classes)
     is_student = torch.arange(2 * len(own), device=labels.device) < len(own)
     return contrastive_loss(
-        torch.cat(groups),
+        torch.cat(items),
         torch.cat([own, own]),
         is_student if anchors == "student" else None,
         temperature=temperature,

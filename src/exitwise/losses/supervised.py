@@ -3,7 +3,13 @@
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from exitwise.losses.contrastive import Denominator, Reduction, contrastive_loss, unit_rows
+from exitwise.losses.contrastive import (
+    Denominator,
+    Reduction,
+    check_labels,
+    contrastive_loss,
+    directions,
+)
 
 
 def supervised_contrastive_loss(
@@ -45,8 +51,9 @@ def supervised_contrastive_loss(
     >>> supervised_contrastive_loss(same, torch.tensor([0, 1]))
     tensor(0.)
     """
+    check_labels(labels, num_samples=len(embeddings))
     return contrastive_loss(
-        unit_rows(embeddings) if normalize else embeddings,
+        directions(embeddings, normalize=normalize),
         labels,
         temperature=temperature,
         denominator=denominator,

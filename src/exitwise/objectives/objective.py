@@ -34,6 +34,15 @@ class Terms(NamedTuple):
     soft_targets: Float[Tensor, ""] | None = None
     has_positive: Bool[Tensor, ""] | None = None
 
+    def scaled(self, factor: float) -> "Terms":
+        """All losses times a factor."""
+        return Terms(*(_times(loss, factor) for loss in self[:3]), has_positive=self.has_positive)
+
+    def plus(self, other: "Terms") -> "Terms":
+        """The sum of the losses of two exits on the same batch."""
+        losses = (_sum(one, two) for one, two in zip(self[:3], other[:3], strict=True))
+        return Terms(*losses, has_positive=self.has_positive)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
@@ -89,6 +98,14 @@ class Objective:
             return True
         return self.soft_targets is not None and self.soft_targets.weight > 0
 
+    def combined(self, terms: Terms) -> Float[Tensor, ""]:
+        r"""$(1-\lambda) L_{ce} + \lambda L_{con} + \beta L_{kd}$: the loss if the gate is open."""
+        loss = terms.primary
+        if terms.auxiliary is not None:
+            ce_weight = 1.0 if self.ce_weight == "one" else 1.0 - self.weight
+            loss = ce_weight * loss + self.weight * terms.auxiliary
+        return loss if terms.soft_targets is None else loss + terms.soft_targets
+
     def __call__(
         self,
         student: ExitOutput,
@@ -113,3 +130,11 @@ class Objective:
         if self.soft_targets is not None and self.soft_targets.weight > 0 and teacher is not None:
             terms = terms._replace(soft_targets=self.soft_targets(student, teacher))
         return terms
+
+
+def _times(loss: Tensor | None, factor: float) -> Tensor | None:
+    return None if loss is None else factor * loss
+
+
+def _sum(first: Tensor | None, second: Tensor | None) -> Tensor | None:
+    return first if second is None else second if first is None else first + second
