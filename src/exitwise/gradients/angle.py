@@ -33,6 +33,10 @@ def inner_products(first: Gradients, second: Gradients) -> Float64[Tensor, "3"]:
     In float64, since gradients of 1e-25 are legal and their squares vanish in float32; block by
     block, so that no large tensor is copied whole.
     """
+    if len(first) != len(second):
+        raise ValueError(
+            f"gradients must have one entry a parameter, found {len(first)} and {len(second)}"
+        )
     present = next((tensor for tensor in (*first, *second) if tensor is not None), None)
     device = None if present is None else present.device
     products = torch.zeros(3, dtype=torch.float64, device=device)

@@ -27,7 +27,7 @@ class GatedBackward(Generic[Key]):
     `grad = None`. With an auxiliary loss and no `extra`, a closed gate, weight 0 and plain
     cross-entropy leave the same bits in `p.grad`.
 
-    Memory: beside `p.grad`, the two gradients at most.
+    Memory: the two gradients beside `p.grad`; one of them becomes `p.grad` where that was empty.
 
     Args:
         groups: the parameters of each decision; those without `requires_grad` are left out.
@@ -61,7 +61,7 @@ class GatedBackward(Generic[Key]):
             raise ValueError("each parameter belongs to one group, once; found one twice")
         if gate is not None and gate.parameters in ("encoder", "exit") and compared is None:
             raise ValueError(f"the gate compares the {gate.parameters}: pass its parameters")
-        chosen = {id(parameter) for parameter in compared or self._parameters}
+        chosen = {id(member) for member in (self._parameters if compared is None else compared)}
         self._is_compared = [id(parameter) in chosen for parameter in self._parameters]
         self._held: HeldGradients | None = None
 
@@ -90,42 +90,57 @@ class GatedBackward(Generic[Key]):
             is_last: whether the optimiser's update follows.
         """
         if auxiliary is None or self.weight == 0:
-            self._add(self._gradients(_total(primary, extra), scale))
+            self._backward(_total(primary, extra), scale)
             return {}
         if self.gate is None:
             mixed = self._weight_of_ce(is_open=True) * primary + self.weight * auxiliary
-            self._add(self._gradients(_total(mixed, extra), scale))
+            self._backward(_total(mixed, extra), scale)
             return {}
-        self._hold(primary, auxiliary, extra, scale)
+        self._hold(self.gate, primary, auxiliary, extra, scale)
         if self.gate.every == "update" and not is_last:
             return {}
         return self._decide(self.gate, scale)
 
-    def _gradients(
-        self, loss: Tensor, scale: float, *, keep_graph: bool = False
-    ) -> list[Tensor | None]:
-        """One backward pass. The scale goes in at the top, before anything can underflow."""
-        return list(
-            torch.autograd.grad(
-                loss,
-                self._parameters,
-                grad_outputs=torch.full_like(loss, scale),
-                retain_graph=keep_graph,
-                allow_unused=True,
-            )
+    def _backward(self, loss: Tensor, scale: float, *, keep_graph: bool = False) -> None:
+        """One backward pass straight into `p.grad`."""
+        torch.autograd.backward(
+            loss,
+            torch.full_like(loss, scale),
+            retain_graph=keep_graph,
+            inputs=self._parameters,
         )
 
-    def _hold(self, primary: Tensor, auxiliary: Tensor, extra: Tensor | None, scale: float) -> None:
+    def _gradients(
+        self, loss: Tensor, scale: float, *, keep_graph: bool = True
+    ) -> list[Tensor | None]:
+        """One backward pass. The scale goes in at the top, before anything can underflow."""
+        gradients = torch.autograd.grad(
+            loss,
+            self._parameters,
+            torch.full_like(loss, scale),
+            retain_graph=keep_graph,
+            allow_unused=True,
+        )
+        return list(gradients)
+
+    def _hold(
+        self,
+        gate: GradientGate,
+        primary: Tensor,
+        auxiliary: Tensor,
+        extra: Tensor | None,
+        scale: float,
+    ) -> None:
         """Adds the gradients of a micro-batch to those that wait; `extra` need not wait."""
         soft_targets: list[Tensor | None] = [None] * len(self._parameters)
-        if extra is not None:
-            gradients = self._gradients(extra, scale, keep_graph=True)
-            if self.gate is not None and self.gate.compare_with == "ce_and_soft_targets":
-                soft_targets = list(gradients)
-            self._add(gradients)
+        if extra is not None and gate.compare_with == "ce":
+            self._backward(extra, scale, keep_graph=True)
+        elif extra is not None:
+            soft_targets = self._gradients(extra, scale)
+            self._add(list(soft_targets))
         held = HeldGradients(
-            auxiliary=self._gradients(auxiliary, scale, keep_graph=True),
-            primary=self._gradients(primary, scale),
+            auxiliary=self._gradients(auxiliary, scale),
+            primary=self._gradients(primary, scale, keep_graph=False),
             soft_targets=soft_targets,
             auxiliary_loss=auxiliary.detach(),
         )

@@ -1,10 +1,10 @@
 """An objective: cross-entropy, an auxiliary loss with its gate, and soft targets."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -15,33 +15,8 @@ from exitwise.objectives.auxiliary import Auxiliary
 from exitwise.objectives.cross_layer import CrossLayerContrast
 from exitwise.objectives.soft_targets import SoftTargets
 from exitwise.objectives.supervised import SupervisedContrast
+from exitwise.objectives.terms import Terms
 from exitwise.outputs import ExitOutput
-
-
-class Terms(NamedTuple):
-    r"""The losses of one exit on one batch; `exitwise.gradients` combines their gradients.
-
-    Attributes:
-        primary: $L_{ce}$.
-        auxiliary: the contrastive loss without its weight.
-        soft_targets: $\beta L_{kd}$, weighted.
-        has_positive: whether the auxiliary loss had anything to learn from. If not, it is 0;
-            such batches are to be counted.
-    """
-
-    primary: Float[Tensor, ""]
-    auxiliary: Float[Tensor, ""] | None = None
-    soft_targets: Float[Tensor, ""] | None = None
-    has_positive: Bool[Tensor, ""] | None = None
-
-    def scaled(self, factor: float) -> "Terms":
-        """All losses times a factor."""
-        return Terms(*(_times(loss, factor) for loss in self[:3]), has_positive=self.has_positive)
-
-    def plus(self, other: "Terms") -> "Terms":
-        """The sum of the losses of two exits on the same batch."""
-        losses = (_sum(one, two) for one, two in zip(self[:3], other[:3], strict=True))
-        return Terms(*losses, has_positive=self.has_positive)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,11 +105,3 @@ class Objective:
         if self.soft_targets is not None and self.soft_targets.weight > 0 and teacher is not None:
             terms = terms._replace(soft_targets=self.soft_targets(student, teacher))
         return terms
-
-
-def _times(loss: Tensor | None, factor: float) -> Tensor | None:
-    return None if loss is None else factor * loss
-
-
-def _sum(first: Tensor | None, second: Tensor | None) -> Tensor | None:
-    return first if second is None else second if first is None else first + second
