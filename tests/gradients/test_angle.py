@@ -35,6 +35,13 @@ def test_exactly_orthogonal_gradients_have_exactly_90_degrees() -> None:
     assert gradient_angle([torch.tensor([1.0, 1.0])], [torch.tensor([2.0, -2.0])]).item() == 90
 
 
+@given(seed=st.integers(0, 10_000))
+def test_rounding_never_makes_the_angle_of_parallel_gradients_undefined(seed: int) -> None:
+    vector = torch.randn(7, generator=torch.Generator().manual_seed(seed))
+    assert gradient_angle([vector], [3 * vector]).item() < 1e-4
+    assert gradient_angle([vector], [-3 * vector]).item() > 180 - 1e-4
+
+
 def test_angle_is_that_of_all_parameters_joined() -> None:
     first, second = ([torch.randn(shape) for shape in ((3, 4), (5,), ())] for _ in range(2))
     joined = [

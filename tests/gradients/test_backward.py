@@ -83,6 +83,16 @@ def test_a_parameter_that_no_loss_reaches_keeps_no_gradient(
     assert model.encoder.grad is not None
 
 
+@pytest.mark.parametrize("gate", [None, ALWAYS])
+@pytest.mark.parametrize("weight", [0.0, 0.02])
+def test_parameters_that_were_not_given_are_left_alone(
+    model: Any, batch: Batch, gate: Any, weight: float
+) -> None:
+    gated_backward(*model.losses(*batch), [model.matrix], weight=weight, gate=gate)
+    assert model.matrix.grad is not None
+    assert model.encoder.grad is None
+
+
 def test_a_parameter_without_requires_grad_is_left_out(model: Any, batch: Batch) -> None:
     model.encoder.requires_grad_(False)
     step(model, batch, gate=ALWAYS)

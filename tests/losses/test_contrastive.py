@@ -8,11 +8,16 @@ from torch import Tensor
 
 from exitwise.losses import (
     aligned_contrastive_loss,
-    check_contrast,
     cross_layer_contrastive_loss,
     supervised_contrastive_loss,
 )
-from exitwise.losses.contrastive import check_choice, check_labels, contrastive_loss, unit_rows
+from exitwise.losses.contrastive import (
+    check_choice,
+    check_contrast,
+    check_labels,
+    contrastive_loss,
+    unit_rows,
+)
 from exitwise.outputs import ExitOutput
 
 BATCHES = {

@@ -63,7 +63,8 @@ def test_cross_entropy_alone_has_no_other_term() -> None:
 def test_soft_targets_of_weight_zero_need_no_teacher_and_give_no_term() -> None:
     objective = Objective(soft_targets=SoftTargets(weight=0.0))
     assert not objective.needs_teacher
-    assert objective(exit_output(), LABELS).soft_targets is None
+    for teacher in (None, exit_output()):
+        assert objective(exit_output(), LABELS, teacher=teacher).soft_targets is None
 
 
 @pytest.mark.parametrize("objective", READY_MADE, ids=["ce", "scl", "acl", "acl_cl"])
@@ -123,9 +124,12 @@ def test_a_batch_of_one_gives_finite_terms(objective: Objective) -> None:
 
 @pytest.mark.field_case(35)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
-def test_terms_of_half_precision_outputs_are_float32(dtype: torch.dtype) -> None:
+@pytest.mark.parametrize("has_autocast", [True, False])
+def test_terms_of_half_precision_outputs_are_float32(
+    dtype: torch.dtype, has_autocast: bool
+) -> None:
     student, teacher = exit_output(dtype), exit_output(dtype)
-    with torch.autocast("cpu", dtype=dtype):
+    with torch.autocast("cpu", dtype=dtype, enabled=has_autocast):
         terms = Objective.acl_cl()(student, LABELS, teacher=teacher)
     assert [term.dtype for term in terms[:3] if term is not None] == [torch.float32] * 3
 

@@ -1,7 +1,7 @@
 """The losses of the paper, as functions on tensors: usable in any training loop."""
 
 from exitwise.losses.aligned import AlignedAnchors, aligned_contrastive_loss
-from exitwise.losses.contrastive import Denominator, Reduction, check_choice, check_contrast
+from exitwise.losses.contrastive import Denominator, Reduction
 from exitwise.losses.cross_layer import CrossLayerAnchors, cross_layer_contrastive_loss
 from exitwise.losses.diagnostics import Geometry, geometry, has_positive
 from exitwise.losses.distillation import soft_target_loss
@@ -14,8 +14,6 @@ __all__ = [
     "Geometry",
     "Reduction",
     "aligned_contrastive_loss",
-    "check_choice",
-    "check_contrast",
     "cross_layer_contrastive_loss",
     "geometry",
     "has_positive",

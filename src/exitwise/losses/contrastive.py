@@ -70,7 +70,7 @@ def anchor_terms(
     is_positive = (labels[:, None] == labels[None, :]) & ~is_self
     candidates = similarity
     if denominator == "khosla":
-        # The lowest number instead of -inf: a single item then has no -inf - (-inf) = NaN.
+        # The lowest number instead of -inf: a single item then has no -inf to subtract.
         candidates = similarity.masked_fill(is_self, torch.finfo(similarity.dtype).min)
     cost = candidates.logsumexp(dim=-1, keepdim=True) - similarity  # [s, s]
     num_positives = is_positive.sum(dim=-1)

@@ -6,7 +6,8 @@ from typing import get_args
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from exitwise.losses import AlignedAnchors, aligned_contrastive_loss, check_choice
+from exitwise.losses import AlignedAnchors, aligned_contrastive_loss
+from exitwise.losses.contrastive import check_choice
 from exitwise.objectives.auxiliary import Auxiliary, Contrast
 from exitwise.outputs import ExitOutput
 

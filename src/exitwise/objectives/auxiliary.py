@@ -8,7 +8,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from exitwise.losses import Denominator, Reduction, check_contrast
+from exitwise.losses import Denominator, Reduction
+from exitwise.losses.contrastive import check_contrast
 from exitwise.outputs import ExitOutput
 from exitwise.registry import Registry
 

@@ -6,7 +6,8 @@ from typing import ClassVar, get_args
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from exitwise.losses import CrossLayerAnchors, check_choice, cross_layer_contrastive_loss
+from exitwise.losses import CrossLayerAnchors, cross_layer_contrastive_loss
+from exitwise.losses.contrastive import check_choice
 from exitwise.objectives.auxiliary import Auxiliary, Contrast
 from exitwise.outputs import ExitOutput
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from exitwise.gradients import CEWeight, GradientGate
-from exitwise.losses import check_choice
+from exitwise.losses.contrastive import check_choice
 from exitwise.objectives.aligned import AlignedContrast
 from exitwise.objectives.auxiliary import Auxiliary
 from exitwise.objectives.cross_layer import CrossLayerContrast
