@@ -1,5 +1,6 @@
 """From texts to token ids, once, before training or evaluation."""
 
+import copy
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -142,6 +143,7 @@ def tokenised(
     max_length: int,
 ) -> Iterator[Chunk]:
     """The token ids of a few texts at a time; the tokenizer uses all cores."""
+    tokenizer = copy.deepcopy(tokenizer)  # a call sets its truncation, which would be saved with it
     for start in range(0, len(texts), CHUNK):
         part = slice(start, start + CHUNK)
         encodings = tokenizer(

@@ -53,7 +53,7 @@ class LengthBucketSampler(Sampler[int]):
         num_batches, num_left = divmod(len(order), self._batch_size)
         start = self._batch_size * int(random.integers(num_batches + 1))
         last = order[start : start + num_left]
-        full = np.delete(order, slice(start, start + num_left)).reshape(num_batches, -1)
+        full = np.delete(order, slice(start, start + num_left)).reshape(-1, self._batch_size)
         yield from random.permutation(full).flatten().tolist()
         yield from last.tolist()
 
@@ -93,12 +93,12 @@ class ClassBalancedSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         random = np.random.default_rng((self._seed, self._epoch))
         classes = random.permutation(np.unique(self._labels))
-        shares = [len(part) for part in np.array_split(self._labels, max(1, len(classes)))]
         rows = [
-            evenly(np.flatnonzero(self._labels == each), share, random)
-            for each, share in zip(classes, shares, strict=False)
+            # The shares n/K, (n+1)/K, … (n+K-1)/K, each rounded down, add up to n.
+            evenly(np.flatnonzero(self._labels == each), (len(self) + i) // len(classes), random)
+            for i, each in enumerate(classes)
         ]
-        yield from random.permutation(np.concatenate(rows or [self._labels])).tolist()
+        yield from random.permutation(np.concatenate([self._labels[:0], *rows])).tolist()
 
 
 def evenly(rows: Order, size: int, random: np.random.Generator) -> Order:
