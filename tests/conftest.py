@@ -1,12 +1,14 @@
 """Shared fixtures: seeds, reference values and tiny models, all made here, none downloaded."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 import torch
+from transformers import AutoConfig, AutoModel, PreTrainedModel
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
@@ -57,3 +59,52 @@ def tiny_tokenizer() -> PreTrainedTokenizerFast:
         model_max_length=64,
         model_input_names=["input_ids", "token_type_ids", "attention_mask"],
     )
+
+
+TINY_ENCODER = {
+    "vocab_size": 64,
+    "hidden_size": 16,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "max_position_embeddings": 40,
+}
+TINY_BY_TYPE: dict[str, dict[str, Any]] = {
+    "albert": {"embedding_size": 8},
+    "deberta-v2": {  # as in v3
+        "relative_attention": True,
+        "position_buckets": 4,
+        "norm_rel_ebd": "layer_norm",
+        "share_att_key": True,
+        "pos_att_type": "p2c|c2p",
+        "position_biased_input": False,
+    },
+    "distilbert": {"hidden_dim": 24},
+    "electra": {"embedding_size": 8},
+    "modernbert": {
+        "local_attention": 4,
+        **dict.fromkeys(("pad_token_id", "cls_token_id", "sep_token_id"), 0),
+        **dict.fromkeys(("bos_token_id", "eos_token_id"), 0),
+    },
+    **dict.fromkeys(("roberta", "xlm-roberta", "camembert"), {"type_vocab_size": 1}),
+}
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder() -> Callable[..., PreTrainedModel]:
+    """A factory: type of model and changes of its configuration → a tiny encoder in eval mode.
+
+    Its weights are spread wide, biases and norms too, so that leaving out any part of a layer
+    shows in the numbers. The same arguments give the same weights. Dropout is that of the type.
+    """
+
+    def make(model_type: str, **changes: Any) -> PreTrainedModel:
+        settings = TINY_ENCODER | TINY_BY_TYPE.get(model_type, {}) | changes
+        model = AutoModel.from_config(AutoConfig.for_model(model_type, **settings))
+        generator = torch.Generator().manual_seed(0)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(0.2 * torch.randn(parameter.shape, generator=generator))
+        return model.eval()
+
+    return make

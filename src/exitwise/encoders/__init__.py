@@ -1,15 +1,24 @@
 """Encoders of transformers, walked layer by layer."""
 
-from exitwise.encoders.base import LayerState, LayerwiseEncoder, dense_layer_macs, positions
-from exitwise.encoders.load import build_encoder, layerwise, load_encoder, truncate
+from exitwise.encoders.albert import AlbertEncoder
+from exitwise.encoders.base import LayerState, LayerwiseEncoder, positions
+from exitwise.encoders.deberta import DebertaEncoder
+from exitwise.encoders.families import FAMILIES, layerwise, register
+from exitwise.encoders.load import build_encoder, load_encoder, truncate
+from exitwise.encoders.macs import dense_layer_macs
+from exitwise.encoders.modernbert import ModernBertEncoder
 from exitwise.encoders.mpnet import MPNetEncoder
 from exitwise.encoders.plain import DistilBertEncoder, PlainEncoder, RobertaEncoder
 
 __all__ = [
+    "FAMILIES",
+    "AlbertEncoder",
+    "DebertaEncoder",
     "DistilBertEncoder",
     "LayerState",
     "LayerwiseEncoder",
     "MPNetEncoder",
+    "ModernBertEncoder",
     "PlainEncoder",
     "RobertaEncoder",
     "build_encoder",
@@ -17,5 +26,6 @@ __all__ = [
     "layerwise",
     "load_encoder",
     "positions",
+    "register",
     "truncate",
 ]
