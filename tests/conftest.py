@@ -8,13 +8,12 @@ from typing import Any
 import hypothesis
 import pytest
 import torch
-from transformers import AutoConfig, AutoModel, PreTrainedModel
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedTokenizerFast
 
 # The same examples in every run, and no clock: a busy machine fails no test.
 hypothesis.settings.register_profile("seeded", derandomize=True, deadline=None)
@@ -86,7 +85,7 @@ TINY_BY_TYPE: dict[str, dict[str, Any]] = {
         **dict.fromkeys(("pad_token_id", "cls_token_id", "sep_token_id"), 0),
         **dict.fromkeys(("bos_token_id", "eos_token_id"), 0),
     },
-    **dict.fromkeys(("roberta", "xlm-roberta", "camembert"), {"type_vocab_size": 1}),
+    **{kind: {"type_vocab_size": 1} for kind in ("roberta", "xlm-roberta", "camembert")},
 }
 
 
