@@ -66,7 +66,7 @@ TINY_ENCODER = {
     "num_hidden_layers": 3,
     "num_attention_heads": 2,
     "intermediate_size": 24,
-    "max_position_embeddings": 40,
+    "max_position_embeddings": 66,  # 64 tokens where padding has positions too
 }
 TINY_BY_TYPE: dict[str, dict[str, Any]] = {
     "albert": {"embedding_size": 8},
@@ -99,11 +99,11 @@ def tiny_encoder() -> Callable[..., PreTrainedModel]:
 
     def make(model_type: str, **changes: Any) -> PreTrainedModel:
         settings = TINY_ENCODER | TINY_BY_TYPE.get(model_type, {}) | changes
-        model = AutoModel.from_config(AutoConfig.for_model(model_type, **settings))
-        generator = torch.Generator().manual_seed(0)
-        with torch.no_grad():
+        with torch.random.fork_rng(), torch.no_grad():
+            torch.manual_seed(0)
+            model = AutoModel.from_config(AutoConfig.for_model(model_type, **settings))
             for parameter in model.parameters():
-                parameter.add_(0.2 * torch.randn(parameter.shape, generator=generator))
+                parameter.add_(0.2 * torch.randn_like(parameter))
         return model.eval()
 
     return make

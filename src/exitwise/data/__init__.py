@@ -1,20 +1,34 @@
 """Data: from files and tasks to batches."""
 
 from exitwise.data.batch_plan import BatchPlan, batch_plan
+from exitwise.data.config import DataConfig
 from exitwise.data.encoding import EncodedTexts, Row, encode_texts
 from exitwise.data.length_limit import length_limit
+from exitwise.data.load import load_splits
 from exitwise.data.padding import PadBatch
+from exitwise.data.samples import MOVIE_LABELS, demo_encoder, movie_sentences
 from exitwise.data.sampling import ClassBalancedSampler, LengthBucketSampler, class_weights
+from exitwise.data.tasks import TASKS, Task
+from exitwise.data.texts import Splits, TextDataset
 
 __all__ = [
+    "MOVIE_LABELS",
+    "TASKS",
     "BatchPlan",
     "ClassBalancedSampler",
+    "DataConfig",
     "EncodedTexts",
     "LengthBucketSampler",
     "PadBatch",
     "Row",
+    "Splits",
+    "Task",
+    "TextDataset",
     "batch_plan",
     "class_weights",
+    "demo_encoder",
     "encode_texts",
     "length_limit",
+    "load_splits",
+    "movie_sentences",
 ]

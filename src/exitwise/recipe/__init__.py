@@ -2,9 +2,11 @@
 
 from exitwise.recipe.codec import from_plain, recipe_hash, to_plain
 from exitwise.recipe.overrides import apply_overrides
+from exitwise.recipe.schema import Recipe
 from exitwise.recipe.toml import dumps_toml, read_toml
 
 __all__ = [
+    "Recipe",
     "apply_overrides",
     "dumps_toml",
     "from_plain",

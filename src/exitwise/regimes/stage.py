@@ -54,6 +54,12 @@ class Stage:
         """All layers whose exits are trained at some time, in ascending order."""
         return tuple(sorted(set().union(*self.schedule)))
 
+    @property
+    def measured_layers(self) -> tuple[int, ...]:
+        """The layers whose exits mean something: those trained here, and the teacher's."""
+        teacher = () if self.teacher is None else (self.teacher,)
+        return tuple(sorted({*self.layers, *teacher}))
+
     def layers_at(self, *, epoch: int, step: int) -> tuple[int, ...]:
         """The layers trained in an epoch and optimiser step, both counted from 0."""
         turn = epoch if self.unit == "epoch" else step

@@ -1,0 +1,51 @@
+"""The recipe: everything that decides the result of a run, as one frozen tree."""
+
+from dataclasses import dataclass
+
+from exitwise.data import DataConfig
+from exitwise.exits import ExitConfig, MHAExitConfig
+from exitwise.regimes import Regime, TwoStageRegime
+from exitwise.training import TrainingSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What is trained, on what, and how. TOML is its written form.
+
+    Attributes:
+        encoder: a folder or hub id of a pre-trained encoder.
+        start_from: a folder or hub id of a trained classifier instead: a run or model of
+            exitwise, or a stock sequence classifier. Its encoder and its head, which becomes
+            exit M, are kept; the other exits are fresh.
+        num_layers: keep only the first so many layers of the encoder.
+        data: texts and labels.
+        exit: the kind and settings of the exits.
+        last_exit: those of exit M, if they differ.
+        regime: the plan of stages.
+        training: what all stages share.
+        seed: of initialisation, order, dropout and splits.
+    """
+
+    encoder: str | None = None
+    start_from: str | None = None
+    num_layers: int | None = None
+    data: DataConfig
+    exit: ExitConfig = MHAExitConfig()
+    last_exit: ExitConfig | None = None
+    regime: Regime = TwoStageRegime()
+    training: TrainingSettings = TrainingSettings()
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        if (self.encoder is None) == (self.start_from is None):
+            raise ValueError(
+                "give either encoder (a pre-trained one) or start_from (a trained classifier), "
+                f"found encoder={self.encoder!r} and start_from={self.start_from!r}"
+            )
+        if self.start_from is not None and (self.num_layers or self.last_exit):
+            raise ValueError(
+                "start_from keeps all layers and the last exit of its model: "
+                "num_layers and last_exit cannot be given with it"
+            )
+        if self.num_layers is not None and self.num_layers < 1:
+            raise ValueError(f"num_layers must be at least 1, found {self.num_layers}")

@@ -1,0 +1,7 @@
+"""Runs: a recipe trained into a folder."""
+
+from exitwise.run.folder import RunFolder
+from exitwise.run.measure import measure
+from exitwise.run.train import train
+
+__all__ = ["RunFolder", "measure", "train"]

@@ -1,0 +1,146 @@
+"""The run folder: what a training run leaves, never half-written and never overwritten unasked.
+
+recipe.toml         the recipe, all defaults resolved
+environment.json    versions, machine and commit
+train.log           what was chosen and what happened
+metrics.jsonl       the scores of each exit after each epoch
+gates/STAGE.jsonl   angle and decision of every batch
+checkpoints/        while it runs: the Trainer's checkpoints, and each finished stage
+model/              the classifier, with its tokenizer
+result.json         the scores at the end; it is written last
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from exitwise.errors import ExitwiseError, RecipeError
+from exitwise.recipe import Recipe, dumps_toml, read_toml, to_plain
+
+
+class RunFolder:
+    """Paths and states of one run.
+
+    Args:
+        path: the folder, existing or not.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.recipe = path / "recipe.toml"
+        self.environment = path / "environment.json"
+        self.log = path / "train.log"
+        self.metrics = path / "metrics.jsonl"
+        self.checkpoints = path / "checkpoints"
+        self.model = path / "model"
+        self.result = path / "result.json"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run has come to its end."""
+        return self.result.exists()
+
+    def check(self, recipe: Recipe, *, resume: bool, force: bool) -> None:
+        """Whether the folder may be used; changes nothing.
+
+        Raises:
+            ExitwiseError: there is something already and neither flag says what to do with it,
+                or it is no run.
+            RecipeError: the run to resume was made by another recipe.
+        """
+        if self.path.is_file() or (self._is_used() and not self.recipe.exists()):
+            raise ExitwiseError(f"{self.path} exists and is no run: choose another folder")
+        if self._is_used() and not (resume or force):
+            raise ExitwiseError(
+                f"{self.path} exists: --resume goes on with it, --force starts it again"
+            )
+        if self.recipe.exists() and resume:
+            self._check_recipe(recipe)
+
+    def open(self, recipe: Recipe, *, resume: bool) -> None:
+        """Makes the folder, after `check`; what it holds stays only if the run is resumed."""
+        if resume and self.recipe.exists():
+            return
+        if self._is_used():
+            shutil.rmtree(self.path)
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_text(self.recipe, dumps_toml(to_plain(recipe)))
+
+    def read_result(self) -> dict[str, Any]:
+        """What a run that has ended wrote last."""
+        result: dict[str, Any] = json.loads(self.result.read_text(encoding="utf-8"))
+        return result
+
+    def gates(self, stage: str) -> Path:
+        """Where the decisions of a stage are kept."""
+        folder = self.path / "gates"
+        folder.mkdir(exist_ok=True)
+        return folder / f"{stage}.jsonl"
+
+    def stage_checkpoints(self, stage: str) -> Path:
+        """Where the Trainer puts the checkpoints of a stage."""
+        return self.checkpoints / stage
+
+    def finished_stage(self, stage: str) -> Path:
+        """The model as a finished stage left it; does not exist before."""
+        return self.stage_checkpoints(stage) / "finished"
+
+    def last_checkpoint(self, stage: str) -> Path | None:
+        """The Trainer's newest whole checkpoint of a stage that was broken off."""
+        found = [
+            path
+            for path in self.stage_checkpoints(stage).glob("checkpoint-*")
+            if (path / "trainer_state.json").exists()
+        ]
+        return max(found, key=lambda path: int(path.name.split("-")[1]), default=None)
+
+    def write_result(self, result: Mapping[str, object]) -> None:
+        """Ends the run: writes the result and lets go of the checkpoints."""
+        write_text(self.result, json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+        shutil.rmtree(self.checkpoints, ignore_errors=True)
+
+    def _is_used(self) -> bool:
+        return self.path.is_dir() and any(self.path.iterdir())
+
+    def _check_recipe(self, recipe: Recipe) -> None:
+        before, now = flat(read_toml(self.recipe)), flat(to_plain(recipe))
+        changed = sorted(
+            key for key in before.keys() | now.keys() if before.get(key) != now.get(key)
+        )
+        if changed:
+            raise RecipeError(
+                f"{self.path} was begun with another recipe (changed: {', '.join(changed)}): "
+                f"resume it with its own, {self.recipe}, or choose another folder"
+            )
+
+
+def flat(table: Mapping[str, object], path: str = "") -> dict[str, object]:
+    """Nested tables as one, by dotted keys.
+
+    >>> flat({"seed": 1, "exit": {"kind": "mha"}})
+    {'seed': 1, 'exit.kind': 'mha'}
+    """
+    items: dict[str, object] = {}
+    for key, value in table.items():
+        name = f"{path}.{key}" if path else key
+        items |= flat(value, name) if isinstance(value, Mapping) else {name: value}
+    return items
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file whole or not at all."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
+def write_folder(path: Path, write: Callable[[Path], object]) -> None:
+    """Writes a folder whole or not at all; an earlier one of that name is replaced."""
+    partial = path.with_name(path.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    write(partial)
+    shutil.rmtree(path, ignore_errors=True)
+    partial.rename(path)

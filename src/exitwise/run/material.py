@@ -1,0 +1,107 @@
+"""What a run needs before its first step: texts as token ids, and a model around an encoder."""
+
+from dataclasses import dataclass
+
+from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase, set_seed
+
+from exitwise.data import EncodedTexts, Splits, TextDataset, encode_texts, length_limit, load_splits
+from exitwise.encoders import layerwise
+from exitwise.errors import ExitwiseError
+from exitwise.inference.torch_engine import model_folder
+from exitwise.modeling import MultiExitForSequenceClassification, from_classifier
+from exitwise.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Material:
+    """The data of a run, and the model as its first stage finds it."""
+
+    splits: Splits
+    tokenizer: PreTrainedTokenizerBase
+    model: MultiExitForSequenceClassification
+    train: EncodedTexts
+    validation: dict[str, EncodedTexts]
+
+    @property
+    def first_validation(self) -> EncodedTexts:
+        """The set that is measured after each epoch; MNLI's second waits for the end."""
+        return next(iter(self.validation.values()))
+
+
+def prepare(recipe: Recipe) -> Material:
+    """Reads and checks the data, then loads the encoder: what is cheap to refuse comes first."""
+    splits = load_splits(recipe.data, seed=recipe.seed)
+    set_seed(recipe.seed)  # the exits are drawn here
+    model = build_model(recipe, splits.label_names)
+    tokenizer = load_tokenizer(source_of(recipe))
+
+    def encode(texts: TextDataset) -> EncodedTexts:
+        return encode_for(model, tokenizer, texts, max_length=recipe.data.max_length)
+
+    return Material(
+        splits=splits,
+        tokenizer=tokenizer,
+        model=model,
+        train=encode(splits.train),
+        validation={
+            name: encode(texts).sorted_by_length()[0] for name, texts in splits.validation.items()
+        },
+    )
+
+
+def build_model(recipe: Recipe, labels: tuple[str, ...]) -> MultiExitForSequenceClassification:
+    """The model of a recipe, its exits fresh except for what `start_from` brings.
+
+    Only layers that the plan trains get an exit, so that no saved exit is a random one.
+    """
+    if recipe.encoder is not None:
+        config = AutoConfig.from_pretrained(recipe.encoder)
+        num_layers = recipe.num_layers or config.num_hidden_layers
+        plan = recipe.regime.stages(num_layers)
+        return MultiExitForSequenceClassification.from_encoder(
+            recipe.encoder,
+            labels=labels,
+            exit=recipe.exit,
+            last_exit=recipe.last_exit,
+            exit_layers=sorted({layer for stage in plan for layer in stage.layers}),
+            num_layers=recipe.num_layers,
+        )
+    model = from_classifier(source_of(recipe), exit=recipe.exit)
+    found = tuple(model.config.id2label[index] for index in range(model.config.num_labels))
+    if found != labels:
+        raise ExitwiseError(
+            f"{recipe.start_from} answers {', '.join(found)}, the data have the labels "
+            f"{', '.join(labels)}: the classes must be the same and in the same order"
+        )
+    return model
+
+
+def source_of(recipe: Recipe) -> str:
+    """Where encoder and tokenizer come from; of a run, its model."""
+    source = recipe.encoder or recipe.start_from
+    assert source is not None
+    return model_folder(source)
+
+
+def load_tokenizer(name_or_path: str) -> PreTrainedTokenizerBase:
+    """The tokenizer that belongs to an encoder."""
+    tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(name_or_path)
+    return tokenizer
+
+
+def encode_for(
+    model: MultiExitForSequenceClassification,
+    tokenizer: PreTrainedTokenizerBase,
+    texts: TextDataset,
+    *,
+    max_length: int,
+) -> EncodedTexts:
+    """Texts as the token ids that the model's encoder takes, within its length."""
+    return encode_texts(
+        tokenizer,
+        texts.texts,
+        texts.pairs,
+        texts.labels,
+        max_length=min(max_length, length_limit(tokenizer, model.config.encoder)),
+        input_names=layerwise(model.encoder).input_names,
+    )

@@ -1,0 +1,188 @@
+"""`train(recipe)`: a plan, stage by stage, into a run folder."""
+
+import json
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from transformers import TrainerCallback, set_seed
+
+from exitwise.data import Splits, TextDataset
+from exitwise.inference import TorchEngine
+from exitwise.modeling import MultiExitForSequenceClassification
+from exitwise.recipe import Recipe, recipe_hash, to_plain
+from exitwise.regimes import Stage
+from exitwise.run.environment import environment
+from exitwise.run.folder import RunFolder, write_folder, write_text
+from exitwise.run.material import Material, prepare
+from exitwise.run.measure import measure
+from exitwise.run.stage import run_stage
+from exitwise.training import dtype_of
+
+logger = logging.getLogger(__name__)
+
+
+def train(
+    recipe: Recipe,
+    folder: Path | str,
+    *,
+    resume: bool = False,
+    force: bool = False,
+    callbacks: Sequence[TrainerCallback] = (),
+) -> dict[str, Any]:
+    """Runs all stages of the recipe's regime and writes the run folder.
+
+    What may be wrong with the recipe, the data or the model is found before training begins,
+    and before anything is written.
+
+    Args:
+        recipe: what to train.
+        folder: where to; made if it does not exist.
+        resume: go on with a run that was broken off, from its last whole checkpoint. A run that
+            has ended is left as it is.
+        force: start again where there is a run already; that one is lost.
+        callbacks: told of the progress, as in transformers.
+
+    Returns:
+        The content of `result.json`.
+    """
+    run = RunFolder(Path(folder))
+    run.check(recipe, resume=resume, force=force)
+    if run.is_finished and resume:
+        logger.info("%s has ended already", run.path)
+        return run.read_result()
+    material = prepare(recipe)
+    stages = recipe.regime.stages(material.model.num_layers)
+    run.open(recipe, resume=resume)
+    with log_file(run.log):
+        write_text(run.environment, json.dumps(environment(), indent=2) + "\n")
+        started = time.perf_counter()
+        seconds = {
+            stage.name: complete_stage(stage, recipe, material, run, callbacks) for stage in stages
+        }
+        write_folder(run.model, lambda path: save_model(material, path))
+        result = describe(recipe, material, stages, run) | {
+            "seconds": seconds | {"all": round(time.perf_counter() - started, 1)}
+        }
+        run.write_result(result)
+    return result
+
+
+def complete_stage(
+    stage: Stage,
+    recipe: Recipe,
+    material: Material,
+    run: RunFolder,
+    callbacks: Sequence[TrainerCallback],
+) -> float | None:
+    """Trains a stage, or takes its model where it is finished; the seconds that it took now."""
+    finished = run.finished_stage(stage.name)
+    if finished.exists():
+        model = MultiExitForSequenceClassification.from_pretrained(finished)
+        material.model.load_state_dict(model.state_dict())
+        logger.info("stage %s is finished already", stage.name)
+        return None
+    logger.info(
+        "stage %s: %d epochs, exits %s", stage.name, stage.epochs, ", ".join(map(str, stage.layers))
+    )
+    started = time.perf_counter()
+    set_seed(recipe.seed)  # a stage does not depend on what ran before it in the process
+    run_stage(stage, recipe, material, run, callbacks)
+    return round(time.perf_counter() - started, 1)
+
+
+def save_model(material: Material, path: Path) -> None:
+    """The classifier with its tokenizer, as `from_pretrained` and pipelines read them."""
+    material.model.save_pretrained(path)
+    material.tokenizer.save_pretrained(path)
+
+
+def describe(
+    recipe: Recipe, material: Material, stages: Sequence[Stage], run: RunFolder
+) -> dict[str, Any]:
+    """What there is to say of a finished run, but for the time it took."""
+    layers = sorted({layer for stage in stages for layer in stage.measured_layers})
+    engine = TorchEngine(
+        material.model,
+        material.tokenizer,
+        dtype=dtype_of(recipe.training.precision),
+        max_length=recipe.data.max_length,
+    )
+    return {
+        "recipe": to_plain(recipe),
+        "recipe_hash": recipe_hash(recipe),
+        "data": {
+            "train": describe_texts(material.splits.train),
+            "validation": {
+                name: describe_texts(texts) for name, texts in material.splits.validation.items()
+            },
+            "labels": list(material.splits.label_names),
+            "metric": material.splits.metric,
+        },
+        "scores": {
+            name: measure(
+                engine,
+                texts,
+                layers=layers,
+                metric=material.splits.metric,
+                train_labels=material.splits.train.labels,
+            )
+            for name, texts in measured_sets(material.splits).items()
+        },
+        "gates": {stage.name: summarise_gates(run.gates(stage.name)) for stage in stages},
+        "environment": json.loads(run.environment.read_text()),
+    }
+
+
+def measured_sets(splits: Splits) -> dict[str, TextDataset]:
+    """The sets that are scored at the end: validation, and the test set if there is one."""
+    return splits.validation | ({} if splits.test is None else {"test": splits.test})
+
+
+def describe_texts(texts: TextDataset) -> dict[str, Any]:
+    """Where texts come from, how many they are, and by what they are known again."""
+    return {"source": texts.source, "rows": len(texts), "fingerprint": texts.fingerprint()}
+
+
+def summarise_gates(path: Path) -> dict[str, dict[str, float]]:
+    """Of each group's decisions: how many, the mean angle, the share above 90 degrees and open."""
+    angles: dict[str, list[float]] = {}
+    opened: dict[str, list[bool]] = {}
+    for line in path.read_text().splitlines() if path.exists() else ():
+        decision = json.loads(line)
+        opened.setdefault(decision["group"], []).append(decision["open"])
+        if decision["angle"] is not None:
+            angles.setdefault(decision["group"], []).append(decision["angle"])
+    return {
+        group: {
+            "decisions": len(decisions),
+            "undefined": len(decisions) - len(angles.get(group, ())),
+            "mean_angle": float(np.mean(angles[group])) if group in angles else None,
+            "share_above_90": float(np.mean(np.greater(angles[group], 90)))
+            if group in angles
+            else None,
+            "share_open": float(np.mean(decisions)),
+        }
+        for group, decisions in opened.items()
+    }
+
+
+@contextmanager
+def log_file(path: Path) -> Iterator[None]:
+    """Writes what exitwise logs to a file as well, appended to."""
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    package = logging.getLogger("exitwise")
+    before = package.level
+    package.addHandler(handler)
+    package.setLevel(min(logging.INFO, before or logging.INFO))
+    try:
+        yield
+    finally:
+        package.removeHandler(handler)
+        package.setLevel(before)
+        handler.close()

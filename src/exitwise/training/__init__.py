@@ -1,0 +1,41 @@
+"""Training: one stage is one run of a Trainer."""
+
+from exitwise.training.aligned import AlignedTrainer
+from exitwise.training.evaluation import (
+    ExitPredictions,
+    average_score,
+    exit_scores,
+    warn_of_constant_exits,
+)
+from exitwise.training.gate_log import GateLog
+from exitwise.training.hidden_states import (
+    FrozenHiddenStates,
+    cache_hidden_states,
+    pad_hidden_states,
+)
+from exitwise.training.settings import (
+    Precision,
+    TrainingSettings,
+    dtype_of,
+    resolve_precision,
+    stage_arguments,
+)
+from exitwise.training.trainer import MultiExitTrainer
+
+__all__ = [
+    "AlignedTrainer",
+    "ExitPredictions",
+    "FrozenHiddenStates",
+    "GateLog",
+    "MultiExitTrainer",
+    "Precision",
+    "TrainingSettings",
+    "average_score",
+    "cache_hidden_states",
+    "dtype_of",
+    "exit_scores",
+    "pad_hidden_states",
+    "resolve_precision",
+    "stage_arguments",
+    "warn_of_constant_exits",
+]

@@ -1,0 +1,250 @@
+"""`MultiExitTrainer`: the stock Trainer with the gated step, one run for one stage."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+from torch.utils.data import Dataset, Sampler
+from transformers import (
+    EvalPrediction,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
+
+from exitwise.errors import UnsupportedError
+from exitwise.gradients import GatedBackward
+from exitwise.modeling import MultiExitForSequenceClassification
+from exitwise.objectives import Terms
+from exitwise.outputs import ExitOutput
+from exitwise.regimes import Stage
+from exitwise.training.gate_log import GateLog
+from exitwise.training.step import gated_step
+
+Batch = dict[str, Tensor]
+
+
+class MultiExitTrainer(Trainer):
+    """Runs one stage of a regime.
+
+    Each step is one forward pass and two backward passes (`exitwise.gradients`). Everything
+    else, from progress and logging to checkpoints and resuming, is the stock Trainer's.
+
+    In a stage with a frozen encoder, batches may hold `hidden` [m, n, l, d] of all exits'
+    layers (`FrozenHiddenStates`) instead of token ids.
+
+    Args:
+        model: its parameters outside the stage are frozen here.
+        stage: what is trained.
+        args: with `max_grad_norm=0`: clipping is done here, per exit in a frozen stage.
+        train_dataset: rows with `labels`.
+        eval_dataset: rows whose label may be -1.
+        data_collator: rows to a batch.
+        compute_metrics: gets `predictions` (a dict of `logits` [n, m, k] and embeddings by
+            layer) and `label_ids` [n].
+        sampler: the order of the training rows.
+        max_grad_norm: of all trained parameters, or of each exit if the encoder is frozen.
+        class_weights: of cross-entropy.
+        gate_log: where decisions go.
+        callbacks: as in `Trainer`.
+    """
+
+    model: MultiExitForSequenceClassification
+
+    def __init__(
+        self,
+        model: MultiExitForSequenceClassification,
+        stage: Stage,
+        args: TrainingArguments,
+        *,
+        train_dataset: Dataset[Batch],
+        eval_dataset: Dataset[Batch] | None = None,
+        data_collator: Callable[[list[Batch]], Batch] | None = None,
+        compute_metrics: Callable[[EvalPrediction], dict[str, float]] | None = None,
+        sampler: Sampler[int] | None = None,
+        max_grad_norm: float = 1.0,
+        class_weights: Float[Tensor, " k"] | None = None,
+        gate_log: GateLog | None = None,
+        callbacks: list[TrainerCallback] | None = None,
+    ) -> None:
+        if args.world_size > 1:
+            raise UnsupportedError(
+                f"training runs in one process, found {args.world_size}: "
+                "gradients and negatives are not gathered over processes yet"
+            )
+        self.stage = stage
+        self.groups = freeze_outside(model, stage)
+        super().__init__(
+            model=model,
+            args=args,
+            train_dataset=train_dataset,
+            eval_dataset=eval_dataset,
+            data_collator=data_collator,
+            compute_metrics=compute_metrics,
+            callbacks=[*(callbacks or ()), ClipGradients(self.groups.values(), max_grad_norm)],
+        )
+        self._sampler = sampler
+        self._class_weights = class_weights
+        self.gate_log = gate_log or GateLog(None)
+        self._backward = GatedBackward(
+            self.groups,
+            weight=stage.objective.weight,
+            gate=stage.objective.gate,
+            ce_weight=stage.objective.ce_weight,
+            compared=compared_parameters(model, stage),
+        )
+
+    def training_step(
+        self, model: torch.nn.Module, inputs: Batch, num_items_in_batch: Tensor | int | None = None
+    ) -> Tensor:
+        """One forward pass, and the gated step on the losses of all exits of this moment."""
+        layers = self.layers_now()
+        self.set_modes(layers)
+        inputs = self._prepare_inputs(inputs)
+        with self.accelerator.autocast():
+            terms = self.losses(inputs, layers)
+        return gated_step(self, self._backward, self.stage.objective, terms, self.gate_log)
+
+    def layers_now(self) -> tuple[int, ...]:
+        """The layers that the schedule trains at this moment."""
+        return self.stage.layers_at(epoch=int(self.state.epoch or 0), step=self.state.global_step)
+
+    def set_modes(self, layers: Iterable[int]) -> None:
+        """Dropout in what is trained; what is frozen runs in evaluation mode."""
+        self.model.train(not self.stage.freeze_encoder)
+        for layer in layers:
+            self.model.exit(layer).train()
+
+    def losses(self, inputs: Batch, layers: Sequence[int]) -> Terms:
+        """The terms of the objective, summed over the layers with the layers' weights."""
+        teacher = self.stage.teacher if self.stage.objective.needs_teacher else None
+        outputs = self.exit_outputs(inputs, layers if teacher is None else (*layers, teacher))
+        each = [
+            self.stage.objective(
+                outputs[layer],
+                inputs["labels"],
+                teacher=None if teacher is None else outputs[teacher].detach(),
+                class_weights=self._class_weights,
+            ).scaled(self.stage.weight_of(layer))
+            for layer in layers
+        ]
+        return reduce(Terms.plus, each)
+
+    def exit_outputs(self, inputs: Batch, layers: Sequence[int]) -> dict[int, ExitOutput]:
+        """The exits' outputs, from hidden states if the batch holds them, else from the text."""
+        if "hidden" in inputs:
+            hidden = dict(zip(self.model.exit_layers, inputs["hidden"], strict=True))
+            chosen = {layer: hidden[layer] for layer in layers}
+            return self.model.exits_from_hidden(chosen, inputs["attention_mask"])
+        texts = {name: tensor for name, tensor in inputs.items() if name != "labels"}
+        return self.model.exit_outputs(**texts, layers=layers)
+
+    def prediction_step(
+        self,
+        model: torch.nn.Module,
+        inputs: Batch,
+        prediction_loss_only: bool,
+        ignore_keys: list[str] | None = None,
+    ) -> tuple[None, dict[str, Tensor], Tensor]:
+        """Logits [n, m, k] and embeddings of the measured exits; no loss, as labels may lack."""
+        inputs = self._prepare_inputs(inputs)
+        with torch.no_grad(), self.accelerator.autocast():
+            outputs = self.exit_outputs(inputs, self.stage.measured_layers)
+        predictions = {
+            f"embedding_{layer}": output.embedding.float() for layer, output in outputs.items()
+        }
+        predictions["logits"] = torch.stack(
+            [output.logits.float() for output in outputs.values()], dim=1
+        )
+        return None, predictions, inputs["labels"]
+
+    def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
+        """AdamW with one rate for the encoder and one for the exits; no decay on biases, norms."""
+        if self.optimizer is None:
+            decayed = set(self.get_decay_parameter_names(self.model))
+            groups: dict[tuple[float, float], list[Tensor]] = {}
+            for name, parameter in self.model.named_parameters():
+                if parameter.requires_grad:
+                    is_exit = name.startswith("exits.")
+                    rate = self.stage.exit_learning_rate if is_exit else self.stage.learning_rate
+                    decay = self.args.weight_decay if name in decayed else 0.0
+                    groups.setdefault((rate, decay), []).append(parameter)
+            optimizer_class, settings = self.get_optimizer_cls_and_kwargs(self.args, self.model)
+            self.optimizer = optimizer_class(
+                [
+                    {"params": parameters, "lr": rate, "weight_decay": decay}
+                    for (rate, decay), parameters in groups.items()
+                ],
+                **settings,
+            )
+        return self.optimizer
+
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """Adds what the gate did since the last time."""
+        super().log(logs | self.gate_log.flush() if "loss" in logs else logs, start_time)
+
+    def _get_train_sampler(
+        self, train_dataset: Dataset[Batch] | None = None
+    ) -> Sampler[int] | None:
+        """The order given at construction: rows of similar length side by side."""
+        return self._sampler or super()._get_train_sampler(train_dataset)
+
+
+class ClipGradients(TrainerCallback):
+    """Brings the gradient norm of each group of parameters to at most `max_norm`.
+
+    Per group, so that an exit of a frozen stage is trained as if it were alone. It runs after
+    the Trainer has undone the loss scale of fp16.
+    """
+
+    def __init__(self, groups: Iterable[Sequence[Tensor]], max_norm: float) -> None:
+        self._groups = list(groups)
+        self._max_norm = max_norm
+
+    def on_pre_optimizer_step(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs: object,
+    ) -> None:
+        """Clips what the optimiser is about to use."""
+        if self._max_norm > 0:
+            for group in self._groups:
+                clip_grad_norm_(group, self._max_norm)
+
+
+def freeze_outside(
+    model: MultiExitForSequenceClassification, stage: Stage
+) -> dict[str, list[Tensor]]:
+    """Freezes what the stage does not train; the rest by group of one gate decision."""
+    model.requires_grad_(False)
+    exits = {f"exit_{layer}": list(model.exit(layer).parameters()) for layer in stage.layers}
+    if stage.freeze_encoder:
+        groups = exits
+    else:
+        encoder = list(model.encoder.parameters())
+        groups = {"all": [*encoder, *(each for group in exits.values() for each in group)]}
+    for group in groups.values():
+        for parameter in group:
+            parameter.requires_grad_(True)
+    return groups
+
+
+def compared_parameters(
+    model: MultiExitForSequenceClassification, stage: Stage
+) -> list[Tensor] | None:
+    """The parameters on which the stage's gate compares gradients, if it names a part."""
+    gate = stage.objective.gate
+    if gate is None or gate.parameters not in ("encoder", "exit"):
+        return None
+    if gate.parameters == "encoder":
+        if stage.freeze_encoder:
+            raise ValueError(f"the gate of stage {stage.name!r} compares a frozen encoder")
+        return list(model.encoder.parameters())
+    return [each for layer in stage.layers for each in model.exit(layer).parameters()]
