@@ -94,7 +94,7 @@ def test_albert_can_be_cut_where_the_groups_stay_as_they_are(
 
 def test_albert_is_not_cut_where_layers_would_change_their_group(tiny_encoder: Tiny) -> None:
     encoder = tiny_encoder("albert", num_hidden_layers=6, num_hidden_groups=2)
-    with pytest.raises(UnsupportedError, match=f"6 layers in 2 groups cannot be cut to 4"):
+    with pytest.raises(UnsupportedError, match="6 layers in 2 groups cannot be cut to 4"):
         truncate(encoder, 4)
     assert layerwise(encoder).num_layers == 6
 

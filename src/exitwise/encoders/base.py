@@ -128,6 +128,8 @@ class LayerwiseEncoder(ABC, Generic[Context]):
 
     def keep_rows(self, state: LayerState[Context], rows: Int[Tensor, " r"]) -> LayerState[Context]:
         """Some rows of the batch, in the given order, without the padding that none needs."""
+        if not len(rows):
+            raise ValueError("no rows are left: the walk ends here")
         mask = state.attention_mask[rows]
         needed = mask.bool().any(dim=0).nonzero().flatten().tolist() or [0]
         columns = slice(needed[0], needed[-1] + 1)
