@@ -3,11 +3,14 @@
 from exitwise.data.batch_plan import BatchPlan, batch_plan
 from exitwise.data.config import DataConfig
 from exitwise.data.encoding import EncodedTexts, Row, encode_texts
+from exitwise.data.glue import load_task_split
 from exitwise.data.length_limit import length_limit
-from exitwise.data.load import load_splits
+from exitwise.data.load import load_splits, load_texts
 from exitwise.data.padding import PadBatch
+from exitwise.data.rows import TextRow
 from exitwise.data.samples import MOVIE_LABELS, demo_encoder, movie_sentences
 from exitwise.data.sampling import ClassBalancedSampler, LengthBucketSampler, class_weights
+from exitwise.data.stream import read_rows
 from exitwise.data.tasks import TASKS, Task
 from exitwise.data.texts import Splits, TextDataset
 
@@ -24,11 +27,15 @@ __all__ = [
     "Splits",
     "Task",
     "TextDataset",
+    "TextRow",
     "batch_plan",
     "class_weights",
     "demo_encoder",
     "encode_texts",
     "length_limit",
     "load_splits",
+    "load_task_split",
+    "load_texts",
     "movie_sentences",
+    "read_rows",
 ]

@@ -1,6 +1,10 @@
 """Which data a run uses, as part of its recipe."""
 
 from dataclasses import dataclass
+from typing import get_args
+
+from exitwise.data.tasks import TASKS
+from exitwise.metrics import Metric
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -10,10 +14,10 @@ class DataConfig:
     Attributes:
         task: a task of GLUE.
         data_dir: a folder with `TASK/SPLIT.parquet`, instead of the hub.
-        hub: the name of a data set on the hub.
+        hub: the name of a data set on the hub, `owner/name` or `owner/name:config`.
         train: a file of labelled texts.
-        validation: as `train`; without it, a part of the training rows.
-        test: as `train`.
+        validation: a file as `train`; without it, a part of the training rows.
+        test: a file as `train`, with labels or without.
         text_column: of the texts; guessed if not given.
         pair_column: of the second texts.
         label_column: of the labels.
@@ -40,12 +44,12 @@ class DataConfig:
     balanced_sampling: bool = False
 
     def __post_init__(self) -> None:
-        given = [name for name in ("task", "train", "hub") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(
-                "give one of a task, a train file or a hub data set, "
-                f"found {' and '.join(given) or 'none'}"
-            )
+        self._check_source()
+        if self.task is not None and self.task not in TASKS:
+            raise ValueError(f"task must be one of {', '.join(TASKS)}, found {self.task!r}")
+        if self.metric is not None and self.metric not in get_args(Metric):
+            known = ", ".join(get_args(Metric))
+            raise ValueError(f"metric must be one of {known}, found {self.metric!r}")
         if self.max_length < 3:
             raise ValueError(f"max_length must be at least 3, found {self.max_length}")
         if self.train_rows is not None and self.train_rows < 2:
@@ -54,3 +58,18 @@ class DataConfig:
             raise ValueError(
                 f"validation_fraction must be between 0 and 1, found {self.validation_fraction}"
             )
+
+    def _check_source(self) -> None:
+        sources = {"task": self.task, "train": self.train, "hub": self.hub}
+        given = [name for name, value in sources.items() if value is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none"
+            raise ValueError(f"give a task, a train file or a hub data set, found {found}")
+        for name in ("validation", "test"):
+            if getattr(self, name) is not None and self.train is None:
+                raise ValueError(f"{name} is a file beside a train file, not beside a {given[0]}")
+        if self.data_dir is not None and self.task is None:
+            raise ValueError("data_dir holds the files of a task, but no task is given")
+        for name in ("text_column", "pair_column", "label_column"):
+            if getattr(self, name) is not None and self.task is not None:
+                raise ValueError(f"{name} is not for a task, whose columns are known")

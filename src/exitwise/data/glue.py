@@ -1,62 +1,100 @@
 """GLUE's splits, from a local folder or from the hub."""
 
 import logging
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from exitwise.data.columns import Columns, check_columns
+from exitwise.data.files import open_table
+from exitwise.data.hub import hub_table, load_hub
+from exitwise.data.rows import read_labelled
+from exitwise.data.tables import Table
 from exitwise.data.tasks import HUB_NAME, TASKS, Task
 from exitwise.data.texts import Splits, TextDataset
 from exitwise.errors import DataError
 
 logger = logging.getLogger(__name__)
 
+LABEL = "label"
+LOCAL_PAIR = Columns("sentence1", "sentence2", LABEL)
+"""The columns of pairs in a local folder, whatever the hub calls them."""
 
-def load_task(name: str, data_dir: Path | None) -> Splits:
-    """The training and development sets of a task; of a local test set its labels, if any."""
-    if name not in TASKS:
-        raise DataError(f"unknown task {name!r}; there are {', '.join(TASKS)}")
+
+def load_task(name: str, data_dir: str | Path | None) -> Splits:
+    """The training and development sets of a task, and the test set if it is in the folder.
+
+    The hub's test sets have no labels, so that there is nothing to measure on them.
+    """
     task = TASKS[name]
-    splits = {
-        split: local_split(task, split, data_dir) if data_dir else hub_split(task, split)
-        for split in task.sizes
-    }
+    names = ["train", *task.validation_splits]
+    if data_dir is not None and local_path(task, "test", data_dir) is not None:
+        names.append("test")
+    splits = read_splits(task, names, data_dir)
     return Splits(
         train=splits["train"],
         validation={split: splits[split] for split in task.validation_splits},
-        test=None,
-        label_names=task.labels,
+        test=splits.get("test"),
+        label_names=task.label_names,
         metric=task.metric,
     )
 
 
-def local_split(task: Task, split: str, data_dir: Path) -> TextDataset:
-    """A split from `TASK/SPLIT.parquet`, or from a part of it, `TASK/SPLIT_subset.parquet`."""
-    import pyarrow.parquet
+def load_task_split(name: str, split: str, data_dir: str | Path | None) -> TextDataset:
+    """One split of a task; hidden labels, as those of the hub's test sets, are -1.
 
-    whole = data_dir / task.folder / f"{split}.parquet"
-    subset = whole.with_name(f"{split}_subset.parquet")
-    path = whole if whole.exists() else subset
-    if not path.exists():
-        raise DataError(f"{whole} does not exist, nor does {subset.name}: look for {data_dir}")
-    columns = ("sentence1", "sentence2") if len(task.columns) == 2 else task.columns
-    table = pyarrow.parquet.read_table(path).to_pydict()
-    if path == subset:
-        rows = len(table["label"])
-        logger.warning("%s is a part: %d of %d rows", path, rows, task.sizes[split])
-    return task_texts(table, columns, source=f"{task.name}/{path.stem}")
+    Raises:
+        DataError: the task has no such split, or it cannot be read.
+    """
+    task = TASKS[name]
+    if split not in task.sizes:
+        raise DataError(f"{name} has no split {split!r} (its splits: {', '.join(task.sizes)})")
+    return read_splits(task, [split], data_dir)[split]
 
 
-def hub_split(task: Task, split: str) -> TextDataset:
-    """A split from the hub."""
-    import datasets
+def read_splits(
+    task: Task, splits: Sequence[str], data_dir: str | Path | None
+) -> dict[str, TextDataset]:
+    """Splits from `data_dir/FOLDER/SPLIT.parquet`, or from the hub without a folder."""
+    if data_dir is not None:
+        return {split: read_local(task, split, data_dir) for split in splits}
+    found = load_hub(f"{HUB_NAME}:{task.name}")
+    return {
+        split: read_split(hub_table(found[split], f"{task.name}/{split}"), task, split)
+        for split in splits
+    }
 
-    table = datasets.load_dataset(HUB_NAME, task.name, split=split).to_dict()
-    return task_texts(table, task.columns, source=f"{HUB_NAME}/{task.name}/{split}")
+
+def read_local(task: Task, split: str, data_dir: str | Path) -> TextDataset:
+    """A split from its file."""
+    path = local_path(task, split, data_dir)
+    if path is None:
+        raise DataError(
+            f"{Path(data_dir) / task.folder} holds neither {split}.parquet nor "
+            f"{split}_subset.parquet; data_dir must be the folder above {task.folder}"
+        )
+    with open_table(path) as table:
+        texts = read_split(table, task, split)
+    return replace(texts, source=texts.source.replace(str(path), f"{task.name}/{path.stem}"))
 
 
-def task_texts(
-    table: dict[str, list[object]], columns: tuple[str, ...], *, source: str
-) -> TextDataset:
-    """The rows of a table whose columns are known."""
-    texts, *pairs = (tuple(map(str, table[column])) for column in columns)
-    labels = tuple(int(str(label)) for label in table["label"])
-    return TextDataset(texts=texts, pairs=pairs[0] if pairs else None, labels=labels, source=source)
+def local_path(task: Task, split: str, data_dir: str | Path) -> Path | None:
+    """The file of a split: whole, or else a part of it, `SPLIT_subset.parquet`, or none."""
+    folder = Path(data_dir) / task.folder
+    paths = (folder / f"{split}.parquet", folder / f"{split}_subset.parquet")
+    return next((path for path in paths if path.exists()), None)
+
+
+def read_split(table: Table, task: Task, split: str) -> TextDataset:
+    """A split; if it is not the whole official one, this is said, and stands in its source."""
+    columns = Columns(task.text_column, task.pair_column, LABEL)
+    if task.pair_column is not None and task.pair_column not in table.columns:
+        columns = LOCAL_PAIR
+    check_columns(table, *columns.names)
+    named = replace(table, class_names={LABEL: task.label_names})
+    texts = read_labelled(named, columns).dataset(task.label_names)
+    if len(texts) == task.sizes[split]:
+        return texts
+    note = f"{len(texts)} of {task.sizes[split]} rows"
+    logger.warning("%s is not the whole official set: %s", table.source, note)
+    return replace(texts, source=f"{table.source} (subset, {note})")

@@ -10,17 +10,19 @@ class Task:
     Attributes:
         name: as on the command line, and the configuration of the hub's set.
         folder: its folder in a local copy.
-        columns: of the text, or of the text and its pair.
-        labels: the names of the classes, in GLUE's order.
+        text_column: of the texts, or of the first of each pair.
+        pair_column: of the second of each pair.
+        label_names: the classes, in GLUE's order.
         metric: the official one, a name of `exitwise.metrics.Metric`.
-        sizes: rows of the official splits, training first.
+        sizes: rows of the official splits, training first, then validation, then test.
     """
 
     name: str
     folder: str
-    columns: tuple[str, ...]
-    labels: tuple[str, ...]
-    metric: str
+    text_column: str
+    pair_column: str | None = None
+    label_names: tuple[str, ...]
+    metric: str = "accuracy"
     sizes: dict[str, int]
 
     @property
@@ -31,71 +33,71 @@ class Task:
 
 HUB_NAME = "nyu-mll/glue"
 
-_PAIR = ("sentence1", "sentence2")
-_ENTAILMENT = ("entailment", "not_entailment")
-
 TASKS = {
     task.name: task
     for task in (
         Task(
             name="cola",
             folder="CoLA",
-            columns=("sentence",),
-            labels=("unacceptable", "acceptable"),
+            text_column="sentence",
+            label_names=("unacceptable", "acceptable"),
             metric="matthews",
-            sizes={"train": 8551, "validation": 1043},
+            sizes={"train": 8551, "validation": 1043, "test": 1063},
         ),
         Task(
             name="sst2",
             folder="SST-2",
-            columns=("sentence",),
-            labels=("negative", "positive"),
-            metric="accuracy",
-            sizes={"train": 67349, "validation": 872},
+            text_column="sentence",
+            label_names=("negative", "positive"),
+            sizes={"train": 67349, "validation": 872, "test": 1821},
         ),
         Task(
             name="mrpc",
             folder="MRPC",
-            columns=_PAIR,
-            labels=("not_equivalent", "equivalent"),
+            text_column="sentence1",
+            pair_column="sentence2",
+            label_names=("not_equivalent", "equivalent"),
             metric="f1_accuracy",
-            sizes={"train": 3668, "validation": 408},
+            sizes={"train": 3668, "validation": 408, "test": 1725},
         ),
         Task(
             name="qqp",
             folder="QQP",
-            columns=("question1", "question2"),
-            labels=("not_duplicate", "duplicate"),
+            text_column="question1",
+            pair_column="question2",
+            label_names=("not_duplicate", "duplicate"),
             metric="f1_accuracy",
-            sizes={"train": 363846, "validation": 40430},
+            sizes={"train": 363846, "validation": 40430, "test": 390965},
         ),
         Task(
             name="mnli",
             folder="MNLI",
-            columns=("premise", "hypothesis"),
-            labels=("entailment", "neutral", "contradiction"),
-            metric="accuracy",
+            text_column="premise",
+            pair_column="hypothesis",
+            label_names=("entailment", "neutral", "contradiction"),
             sizes={
                 "train": 392702,
                 "validation_matched": 9815,
                 "validation_mismatched": 9832,
+                "test_matched": 9796,
+                "test_mismatched": 9847,
             },
         ),
         Task(
             name="qnli",
             folder="QNLI",
-            columns=("question", "sentence"),
-            labels=_ENTAILMENT,
-            metric="accuracy",
-            sizes={"train": 104743, "validation": 5463},
+            text_column="question",
+            pair_column="sentence",
+            label_names=("entailment", "not_entailment"),
+            sizes={"train": 104743, "validation": 5463, "test": 5463},
         ),
         Task(
             name="rte",
             folder="RTE",
-            columns=_PAIR,
-            labels=_ENTAILMENT,
-            metric="accuracy",
-            sizes={"train": 2490, "validation": 277},
+            text_column="sentence1",
+            pair_column="sentence2",
+            label_names=("entailment", "not_entailment"),
+            sizes={"train": 2490, "validation": 277, "test": 3000},
         ),
     )
 }

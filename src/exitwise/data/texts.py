@@ -1,6 +1,7 @@
-"""Labelled texts in memory."""
+"""Labelled texts in memory, and the sets of a run."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,8 +15,8 @@ class TextDataset:
     Attributes:
         texts: the texts, or the first of each pair.
         pairs: the second of each pair, if the task has pairs.
-        labels: a number for each text; -1 is unlabelled.
-        source: where they come from, for messages and results.
+        labels: a number for each text, its place in the label names; -1 is unlabelled.
+        source: where they come from, for messages and results; says if they are a subset.
     """
 
     texts: tuple[str, ...]
@@ -37,17 +38,18 @@ class TextDataset:
         )
 
     def row_hashes(self) -> list[str]:
-        """What each row is known by again: of its texts, not of its label."""
-        pairs: Sequence[str] = self.pairs or [""] * len(self)
-        return [
-            hashlib.sha256(f"{text}\0{pair}".encode()).hexdigest()[:16]
-            for text, pair in zip(self.texts, pairs, strict=True)
-        ]
+        """What each row is known by again: of its texts, not of its label.
+
+        >>> texts = TextDataset(texts=("good",), pairs=None, labels=(1,), source="two words")
+        >>> texts.row_hashes()
+        ['ed71c300dc1b1f15']
+        """
+        columns = [self.texts] if self.pairs is None else [self.texts, self.pairs]
+        return [_hash(row) for row in zip(*columns, strict=True)]
 
     def fingerprint(self) -> str:
         """What the whole set is known by again: its rows and labels in their order."""
-        rows = zip(self.row_hashes(), self.labels, strict=True)
-        return hashlib.sha256(repr(list(rows)).encode()).hexdigest()[:16]
+        return _hash([self.row_hashes(), self.labels])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +57,11 @@ class Splits:
     """What a run learns from and is measured on.
 
     Attributes:
-        train: every row labelled.
+        train: every row labelled, every class present.
         validation: one set, or several by name (MNLI).
         test: rows of it may be unlabelled.
         label_names: the classes, in the order of their numbers.
-        metric: the official one of the task.
+        metric: what counts, a name of `exitwise.metrics.Metric`.
     """
 
     train: TextDataset
@@ -67,3 +69,8 @@ class Splits:
     test: TextDataset | None
     label_names: tuple[str, ...]
     metric: str
+
+
+def _hash(content: object) -> str:
+    # JSON marks where each text ends, so that ("ab", "c") and ("a", "bc") differ.
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
