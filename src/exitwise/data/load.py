@@ -94,7 +94,7 @@ def file_sources(config: DataConfig) -> Mapping[str, Source]:
 
 def hub_sources(name: str) -> Mapping[str, Source]:
     """The splits of a hub data set."""
-    return {split: partial(nullcontext[Table], table) for split, table in hub_tables(name).items()}
+    return {split: partial(already_open, table) for split, table in hub_tables(name).items()}
 
 
 def read_train(source: Source, config: DataConfig) -> tuple[TextDataset, Columns, tuple[str, ...]]:
