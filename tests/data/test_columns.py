@@ -87,5 +87,5 @@ def test_a_column_that_is_not_there_or_named_twice_is_refused(
 
 
 def test_without_a_good_guess_the_columns_are_listed(table: Callable[..., Table]) -> None:
-    with pytest.raises(DataError, match="which column holds the texts .*one, two.*text_column"):
+    with pytest.raises(DataError, match=r"which column holds the texts .*one, two.*text_column"):
         choose_columns(table("one", "two", "label"))

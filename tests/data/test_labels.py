@@ -82,7 +82,7 @@ def test_several_labels_of_one_row_are_refused(
     make_table: Callable[..., Table], found: object
 ) -> None:
     with pytest.raises(
-        DataError, match="a table, row 1, column 'label': .* multi-label classification is not"
+        DataError, match=r"a table, row 1, column 'label': .* multi-label classification is not"
     ):
         value_of(make_table({"label": [found]}))
 
@@ -113,9 +113,9 @@ def test_fractions_are_refused_as_regression() -> None:
 
 @pytest.mark.field_case(57)
 def test_whole_numbers_written_as_floats_get_a_remedy() -> None:
-    with pytest.raises(DataError, match="row 2: label 1.0; write .* as integers or names, here 1"):
+    with pytest.raises(DataError, match=r"row 2: label 1.0; write .* as integers or names, here 1"):
         name_classes(column("0", "1.0"))
-    with pytest.raises(DataError, match="row 1: label 0.0; write .* as integers or names, here 0"):
+    with pytest.raises(DataError, match=r"row 1: label 0.0; write .* as integers or names, here 0"):
         number_labels(column("0.0"), ("0", "1"))
 
 
@@ -125,7 +125,7 @@ def test_one_class_is_refused() -> None:
 
 
 def test_a_label_for_every_row_is_refused() -> None:
-    with pytest.raises(DataError, match="every row has a label of its own.*label_column"):
+    with pytest.raises(DataError, match=r"every row has a label of its own.*label_column"):
         name_classes(column(*map(str, range(10))))
     assert len(name_classes(column(*map(str, range(9))))) == 9
 

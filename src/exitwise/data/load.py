@@ -97,6 +97,11 @@ def hub_sources(name: str) -> Mapping[str, Source]:
     return {split: partial(already_open, table) for split, table in hub_tables(name).items()}
 
 
+def already_open(table: Table) -> AbstractContextManager[Table]:
+    """A table that nobody needs to close."""
+    return nullcontext(table)
+
+
 def read_train(source: Source, config: DataConfig) -> tuple[TextDataset, Columns, tuple[str, ...]]:
     """The training rows, the columns they are read from, and the classes found in them."""
     with source() as table:
