@@ -73,6 +73,16 @@ def test_epochs_and_seeds_differ_in_order_and_in_batches() -> None:
         assert len(groups[i] & groups[j]) < len(groups[i]) / 10
 
 
+def test_noise_is_what_mixes_rows_of_distinct_lengths() -> None:
+    def groups(epoch: int, noise: float) -> set[frozenset[int]]:
+        sampler = LengthBucketSampler(range(100, 180), batch_size=8, seed=0, noise=noise)
+        sampler.set_epoch(epoch)
+        return {frozenset(batch) for batch in batches(sampler, 8)}
+
+    assert groups(0, 0.0) == groups(1, 0.0)
+    assert not groups(0, 0.1) & groups(1, 0.1)
+
+
 def test_batches_come_in_random_order_of_length() -> None:
     order = batches(LengthBucketSampler(LENGTHS, batch_size=16, seed=0), 16)
     means = [np.mean([LENGTHS[row] for row in batch]) for batch in order]
