@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from exitwise.data.tables import Record, Table, cell
+from exitwise.data.tables import Cell, Record, Table, cell
 from exitwise.errors import DataError
 
 if TYPE_CHECKING:
+    from pyarrow import Scalar
     from pyarrow.parquet import ParquetFile
 
 ROWS_AT_ONCE = 1024
@@ -32,13 +33,22 @@ def parquet_records(file: "ParquetFile", columns: Sequence[str], source: str) ->
     """The rows, counted from 1."""
     number = 0
     for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=list(columns)):
-        try:
-            rows = batch.to_pylist()
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"{source}, rows {number + 1} to {number + len(batch)}: a text is not UTF-8 "
-                f"({error.reason}); write the file anew"
-            ) from None
-        for row in rows:
+        for scalars in zip(*batch.columns, strict=True):
             number += 1
-            yield Record(number, None, {name: cell(value) for name, value in row.items()})
+            row = f"{source}, row {number}"
+            named = zip(batch.schema.names, scalars, strict=True)
+            yield Record(
+                number, None, {name: read_cell(scalar, name, row) for name, scalar in named}
+            )
+
+
+def read_cell(scalar: "Scalar", column: str, row: str) -> Cell:
+    """A value; bytes, as some programs write texts, are text too."""
+    try:
+        value = scalar.as_py()
+        return cell(value.decode() if isinstance(value, bytes) else value)
+    except UnicodeDecodeError as error:
+        byte = f"byte {error.start + 1} (0x{error.object[error.start]:02x})"
+        raise DataError(
+            f"{row}, column {column!r}: {byte} is not UTF-8; write the file anew"
+        ) from None
