@@ -1,0 +1,53 @@
+"""`exitwise`: the commands together."""
+
+import logging
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import exitwise
+from exitwise.cli.demo import demo
+from exitwise.cli.evaluate import evaluate
+from exitwise.cli.plan import plan
+from exitwise.cli.predict import predict
+from exitwise.cli.program import QUIET, VERBOSE, run
+from exitwise.cli.reports import tell
+from exitwise.cli.train import train
+
+app = typer.Typer(
+    name="exitwise",
+    help="Classifiers of text that are good and fast: aligned contrastive learning, early exit.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (train, evaluate, predict, plan, demo):
+    app.command()(command)
+
+
+def show_version(is_asked: bool) -> None:
+    """Prints the version and ends."""
+    if is_asked:
+        typer.echo(f"exitwise {exitwise.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def listen(
+    context: typer.Context,
+    quiet: Annotated[bool, typer.Option(*QUIET, help="Tell only what is wrong.")] = False,
+    verbose: Annotated[bool, typer.Option(*VERBOSE, help="Tell all.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Sets how much is told, for all commands."""
+    tell(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO, context)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The program; it ends by `SystemExit`, whose code is the status."""
+    run(app, sys.argv[1:] if arguments is None else arguments)

@@ -1,0 +1,107 @@
+"""`exitwise plan`: what a recipe would do, without doing it."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from exitwise.cli import recipe_options as options
+from exitwise.cli.recipe_options import chosen_recipe
+from exitwise.cli.reports import other_libraries_quiet
+
+if TYPE_CHECKING:
+    from exitwise.data import BatchPlan
+    from exitwise.recipe import Recipe
+    from exitwise.regimes import Stage
+
+
+def plan(
+    context: typer.Context,
+    recipe: options.RecipeFile = None,
+    encoder: options.Encoder = None,
+    start_from: options.StartFrom = None,
+    task: options.Task = None,
+    data_dir: options.DataDir = None,
+    train_file: options.TrainFile = None,
+    validation: options.ValidationFile = None,
+    test: options.TestFile = None,
+    text_column: options.TextColumn = None,
+    pair_column: options.PairColumn = None,
+    label_column: options.LabelColumn = None,
+    regime: options.Regime = None,
+    seed: options.Seed = None,
+    overrides: options.Overrides = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Prints the stages of a recipe, and checks its files, without training."""
+    chosen = chosen_recipe(context)
+    with other_libraries_quiet():
+        batches = planned_batches(chosen)
+        stages = chosen.regime.stages(num_layers(chosen))
+    if as_json:
+        typer.echo(json.dumps(plain_plan(stages, batches)))
+    else:
+        print_plan(stages, batches)
+
+
+def num_layers(recipe: "Recipe") -> int:
+    """M: as the recipe says, else as the encoder's configuration does."""
+    from transformers import AutoConfig
+
+    from exitwise.run.material import source_of
+
+    if recipe.num_layers is not None:
+        return recipe.num_layers
+    return int(AutoConfig.from_pretrained(source_of(recipe)).num_hidden_layers)
+
+
+def planned_batches(recipe: "Recipe") -> "BatchPlan | None":
+    """The sizes of an epoch; `None` for a hub data set, whose rows are not fetched for this."""
+    from exitwise.data import TASKS, batch_plan, load_splits
+
+    data = recipe.data
+    if data.hub is not None:
+        return None
+    if data.task is not None and data.data_dir is None:
+        num_rows = min(TASKS[data.task].sizes["train"], data.train_rows or 2**62)
+    else:
+        num_rows = len(load_splits(data, seed=recipe.seed).train)
+    settings = recipe.training
+    return batch_plan(
+        num_rows, micro_batch=settings.micro_batch, accumulation=settings.accumulation
+    )
+
+
+def plain_plan(stages: "tuple[Stage, ...]", batches: "BatchPlan | None") -> dict[str, object]:
+    """The plan as plain data."""
+    from exitwise.recipe import to_plain
+
+    sizes = None if batches is None else plain_batches(batches)
+    return {"batches": sizes, "stages": [to_plain(stage) for stage in stages]}
+
+
+def plain_batches(batches: "BatchPlan") -> dict[str, int]:
+    """The sizes of an epoch as plain data."""
+    return {
+        "rows": batches.num_rows,
+        "micro_batch": batches.micro_batch,
+        "accumulation": batches.accumulation,
+        "updates_per_epoch": batches.updates_per_epoch,
+    }
+
+
+def print_plan(stages: "tuple[Stage, ...]", batches: "BatchPlan | None") -> None:
+    """The plan in words."""
+    from exitwise.cli.stage_words import describe
+
+    if batches is None:
+        typer.echo("each epoch: not known before the data set is fetched")
+    else:
+        typer.echo(
+            f"each epoch: {batches.num_rows} rows in {batches.updates_per_epoch} updates of "
+            f"{batches.accumulation} × {batches.micro_batch} rows"
+        )
+    for number, stage in enumerate(stages, start=1):
+        typer.echo(f"stage {number}: {stage.name}")
+        for name, words in describe(stage).items():
+            typer.echo(f"  {name:<16} {words}")

@@ -1,0 +1,87 @@
+"""`exitwise predict`: texts in, one after the other; label, probability and layer out."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from exitwise.cli.answers import Format, answer_writer, answers, chunks, new_file
+from exitwise.cli.recipe_options import PairColumn, TextColumn
+from exitwise.cli.reports import other_libraries_quiet, spinner
+from exitwise.errors import ExitwiseError
+
+CHUNK = 256
+"""Rows that are read, answered and written before the next are read."""
+
+logger = logging.getLogger(__name__)
+
+
+def predict(
+    model: Annotated[str, typer.Argument(help="A run, a model folder or a hub id.")],
+    texts: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FILE]",
+            help="CSV, TSV, JSONL or Parquet; - is standard input, one text or JSON object a line.",
+        ),
+    ] = "-",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A file instead of standard output.")
+    ] = None,
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", help="By default as the output file is named, else jsonl."),
+    ] = None,
+    layer: Annotated[
+        int | None, typer.Option(min=1, help="Which exit answers; by default the last.")
+    ] = None,
+    keep_text: Annotated[
+        bool, typer.Option("--keep-text", help="Repeat the texts beside the answers.")
+    ] = False,
+    text_column: TextColumn = None,
+    pair_column: PairColumn = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the output file if it exists.")
+    ] = False,
+) -> None:
+    """Answers each text with label, probability and layer, in the order of the texts."""
+    if output is not None and output.exists() and not force:
+        raise ExitwiseError(f"{output} exists: --force replaces it")
+    hidden = output is None and sys.stdout.isatty()  # the answers themselves show the progress
+    with other_libraries_quiet(), spinner("loading", hidden=hidden) as status:
+        from exitwise.data import read_rows
+        from exitwise.inference import TorchEngine
+
+        engine = TorchEngine.from_pretrained(model)
+        asked = engine.model.exit_layers[-1] if layer is None else layer
+        if asked not in engine.model.exit_layers:
+            there = ", ".join(map(str, engine.model.exit_layers))
+            raise ExitwiseError(f"{model} has no exit at layer {asked}; it has {there}")
+        rows = read_rows(texts, text_column=text_column, pair_column=pair_column)
+        num_answered = 0
+        with target(output) as stream:
+            write = answer_writer(stream, form or form_of(output))
+            for chunk in chunks(rows, CHUNK):
+                write(answers(engine, chunk, layer=asked, keep_text=keep_text))
+                num_answered += len(chunk)
+                status.update(f"{num_answered} rows answered")
+    logger.info("%d rows answered by exit %d", num_answered, asked)
+
+
+@contextmanager
+def target(output: Path | None) -> Iterator[TextIO]:
+    """Where the answers go."""
+    if output is None:
+        yield sys.stdout
+    else:
+        with new_file(output) as stream:
+            yield stream
+
+
+def form_of(output: Path | None) -> Format:
+    """The format that the name of a file stands for."""
+    return "csv" if output is not None and output.suffix.lower() == ".csv" else "jsonl"
