@@ -9,6 +9,7 @@ from exitwise.encoders.macs import dense_layer_macs
 from exitwise.encoders.modernbert import ModernBertEncoder
 from exitwise.encoders.mpnet import MPNetEncoder
 from exitwise.encoders.plain import DistilBertEncoder, PlainEncoder, RobertaEncoder
+from exitwise.encoders.weights import check_complete, load_weights
 
 __all__ = [
     "FAMILIES",
@@ -22,9 +23,11 @@ __all__ = [
     "PlainEncoder",
     "RobertaEncoder",
     "build_encoder",
+    "check_complete",
     "dense_layer_macs",
     "layerwise",
     "load_encoder",
+    "load_weights",
     "positions",
     "register",
     "truncate",

@@ -7,20 +7,24 @@ from pathlib import Path
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
 
 from exitwise.encoders.families import family_of, layerwise
+from exitwise.encoders.weights import check_complete, load_weights
 
 
 def load_encoder(name_or_path: str | Path) -> PreTrainedModel:
     """A pre-trained encoder without its pooler, in float32, from a folder or the hub.
 
     Raises:
-        UnsupportedError: before anything large is loaded, if nobody can walk this type.
+        UnsupportedError: before anything large is loaded, if nobody can walk this type; after, if
+            the files lack a part of the encoder, which would stay random.
     """
     config = AutoConfig.from_pretrained(name_or_path)
     family_of(config)
-    model = AutoModel.from_pretrained(
-        name_or_path, config=config, dtype="float32", **without_pooler(config)
+    model, missing = load_weights(
+        AutoModel.from_pretrained, name_or_path, config, **without_pooler(config)
     )
-    return layerwise(model).model
+    encoder = layerwise(model).model
+    check_complete(name_or_path, missing.intersection(encoder.state_dict()))
+    return encoder
 
 
 def build_encoder(config: PreTrainedConfig) -> PreTrainedModel:

@@ -1,19 +1,22 @@
 """The classifier: an encoder of transformers with an exit after its layers."""
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from transformers import PreTrainedModel
+from transformers import AutoModelForSequenceClassification, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from exitwise.encoders import build_encoder, layerwise, load_encoder, truncate
 from exitwise.exits import Exit, ExitConfig, MHAExitConfig, build_exit, exit_settings
 from exitwise.modeling.config import MultiExitConfig
+from exitwise.modeling.label_count import check_label_count
+from exitwise.modeling.model_card import write_model_card
 from exitwise.outputs import ExitOutput
 
 
@@ -28,25 +31,19 @@ class MultiExitForSequenceClassification(PreTrainedModel):
         exits: the exits by layer, as text: "1" … "M".
     """
 
+    config: MultiExitConfig
     config_class = MultiExitConfig
     base_model_prefix = "encoder"
     accepts_loss_kwargs = False  # the loss of a micro-batch is its own mean
+    supports_gradient_checkpointing = True  # the encoder's layers are the library's own
     _supports_sdpa = True
     _supports_attention_backend = True
 
     def __init__(self, config: MultiExitConfig) -> None:
         super().__init__(config)
-        self.num_labels = config.num_labels
-        self.encoder = build_encoder(config.encoder)
-        width = layerwise(self.encoder).width
-        self.exits = nn.ModuleDict(
-            {
-                str(layer): build_exit(
-                    config.exit_at(layer), encoder_width=width, num_labels=config.num_labels
-                )
-                for layer in config.exit_layers
-            }
-        )
+        self.num_labels = len(config.label_names)
+        self.encoder = build_encoder(config.encoder_config)
+        self.exits = self._fresh_exits()
         self.post_init()
 
     @property
@@ -59,11 +56,19 @@ class MultiExitForSequenceClassification(PreTrainedModel):
         """The layers that have an exit, in ascending order."""
         return tuple(int(layer) for layer in self.exits)
 
+    @property
+    def num_exit_parameters(self) -> dict[int, int]:
+        """The size of each exit, by layer; that of a whole model is `num_parameters()`."""
+        return {
+            layer: sum(each.numel() for each in self.exit(layer).parameters())
+            for layer in self.exit_layers
+        }
+
     def exit(self, layer: int) -> Exit:
         """The exit after a layer."""
         if str(layer) not in self.exits:
-            layers = ", ".join(self.exits)
-            raise ValueError(f"no exit at layer {layer}: this model has exits at {layers}")
+            there = _in_words(self.exit_layers)
+            raise ValueError(f"no exit at layer {layer}: this model has exits at {there}")
         module = self.exits[str(layer)]
         assert isinstance(module, Exit)
         return module
@@ -80,9 +85,8 @@ class MultiExitForSequenceClassification(PreTrainedModel):
 
         One walk over the encoder, which ends at the deepest layer asked for.
         """
-        hidden, mask = self.hidden_states(
-            input_ids, attention_mask, token_type_ids, layers=layers or self.exit_layers
-        )
+        chosen = self.exit_layers if layers is None else layers
+        hidden, mask = self.hidden_states(input_ids, attention_mask, token_type_ids, layers=chosen)
         return self.exits_from_hidden(hidden, mask)
 
     def hidden_states(
@@ -100,7 +104,7 @@ class MultiExitForSequenceClassification(PreTrainedModel):
         walk = layerwise(self.encoder)
         state = walk.embed(input_ids, mask, token_type_ids)
         hidden = {}
-        for layer in range(1, max(layers) + 1):
+        for layer in range(1, max(layers, default=0) + 1):
             state = walk.run_layer(layer, state)
             if layer in layers:
                 hidden[layer] = state.hidden
@@ -134,11 +138,11 @@ class MultiExitForSequenceClassification(PreTrainedModel):
         name_or_path: str | Path,
         *,
         labels: Sequence[str],
-        exit: ExitConfig = MHAExitConfig(),  # noqa: A002, B008 - frozen; the field's own word
+        exit: ExitConfig = MHAExitConfig(),  # noqa: B008 - frozen; the field's own word
         last_exit: ExitConfig | None = None,
         exit_layers: Sequence[int] | None = None,
         num_layers: int | None = None,
-    ) -> Self:
+    ) -> "MultiExitForSequenceClassification":
         """A pre-trained encoder with fresh exits, drawn from torch's global generator.
 
         Args:
@@ -162,39 +166,77 @@ class MultiExitForSequenceClassification(PreTrainedModel):
         encoder: PreTrainedModel,
         *,
         labels: Sequence[str],
-        exit: ExitConfig = MHAExitConfig(),  # noqa: A002, B008
+        exit: ExitConfig = MHAExitConfig(),  # noqa: B008
         last_exit: ExitConfig | None = None,
         exit_layers: Sequence[int] | None = None,
-    ) -> Self:
-        """An encoder that is in memory already, with fresh exits."""
+    ) -> "MultiExitForSequenceClassification":
+        """An encoder that is in memory already, with fresh exits; it is not copied."""
         if len(labels) < 2:
             raise ValueError(f"a classifier needs at least 2 labels, found {list(labels)}")
         config = MultiExitConfig(
             encoder=encoder.config,
             exit=exit_settings(exit),
             last_exit=None if last_exit is None else exit_settings(last_exit),
-            exit_layers=None if exit_layers is None else list(exit_layers),
+            exit_layers=list(exit_layers or ()),
+            problem_type="single_label_classification",
             id2label=dict(enumerate(labels)),
             label2id={label: index for index, label in enumerate(labels)},
         )
-        model = cls(config)
+        with torch.device("meta"):  # an encoder of random weights would be for nothing
+            model = cls(config)
         model.encoder = encoder
+        model.exits = model._fresh_exits()
         return model
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | Path, *args: Any, **kwargs: Any) -> Self:  # noqa: ANN401
+    def from_pretrained(
+        cls,
+        pretrained_model_name_or_path: str | PathLike[Any] | None,
+        *model_args: Any,  # noqa: ANN401 - the base class's own
+        **kwargs: Any,  # noqa: ANN401
+    ) -> "MultiExitForSequenceClassification":
         """Loads what `save_pretrained` wrote, as in transformers.
 
         Raises:
             ValueError: another number of labels is asked for than the model has. With
                 `ignore_mismatched_sizes=True` its classifiers are started anew instead.
         """
-        asked = kwargs.get("num_labels") or getattr(kwargs.get("config"), "num_labels", None)
-        if asked is not None and not kwargs.get("ignore_mismatched_sizes"):
-            found = MultiExitConfig.from_pretrained(name_or_path).num_labels
-            if asked != found:
-                raise ValueError(
-                    f"{name_or_path} has {found} labels, asked for {asked}: "
-                    "ignore_mismatched_sizes=True starts its classifiers anew"
+        check_label_count(pretrained_model_name_or_path, kwargs)
+        return super().from_pretrained(pretrained_model_name_or_path, *model_args, **kwargs)
+
+    def save_pretrained(
+        self,
+        save_directory: str | PathLike[Any],
+        *args: Any,  # noqa: ANN401 - the base class's own
+        **kwargs: Any,  # noqa: ANN401
+    ) -> None:
+        """Writes what `from_pretrained` reads, and a model card where there is none."""
+        super().save_pretrained(save_directory, *args, **kwargs)
+        write_model_card(save_directory, self.config)
+
+    def _fresh_exits(self) -> nn.ModuleDict:
+        """The exits of the configuration, drawn from torch's global generator."""
+        width = layerwise(self.encoder).width
+        return nn.ModuleDict(
+            {
+                str(layer): build_exit(
+                    self.config.exit_at(layer), encoder_width=width, num_labels=self.num_labels
                 )
-        return super().from_pretrained(name_or_path, *args, **kwargs)
+                for layer in self.config.exit_layers
+            }
+        )
+
+
+def _in_words(layers: Sequence[int]) -> str:
+    """Layers as a range where they are one.
+
+    >>> _in_words([1, 2, 3]), _in_words([2, 5]), _in_words([6])
+    ('1 … 3', '2, 5', '6')
+    """
+    first, last = layers[0], layers[-1]
+    if len(layers) > 2 and list(layers) == list(range(first, last + 1)):
+        return f"{first} … {last}"
+    return ", ".join(map(str, layers))
+
+
+AutoModelForSequenceClassification.register(MultiExitConfig, MultiExitForSequenceClassification)
