@@ -69,6 +69,7 @@ def test_a_guess_is_logged_and_a_name_is_not(
 def test_texts_alone_need_no_label_column(table: Callable[..., Table]) -> None:
     assert choose_text_columns(table("words")) == Columns("words")
     assert choose_text_columns(table("text", "label")) == Columns("text")
+    assert choose_text_columns(table("words", "label")) == Columns("words")
 
 
 @pytest.mark.parametrize(

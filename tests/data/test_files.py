@@ -91,6 +91,11 @@ def test_a_long_text_is_read_whole(write: Write) -> None:
     assert len(long) < LONGEST_FIELD
 
 
+@pytest.mark.parametrize(("name", "content"), [("a.csv", "a,b\n,\n"), ("a.tsv", "a\tb\n\t\n")])
+def test_a_row_of_empty_fields_is_a_row(write: Write, name: str, content: str) -> None:
+    assert read(write(name, content)) == [{"a": "", "b": ""}]
+
+
 def test_json_rows_may_have_other_keys_than_the_first(write: Write) -> None:
     path = write("a.jsonl", '{"text": "a"}\n{"note": ["b"], "text": "c"}\n')
     assert read(path) == [{"text": "a"}, {"note": ["b"], "text": "c"}]
@@ -108,6 +113,8 @@ def test_json_rows_may_have_other_keys_than_the_first(write: Write) -> None:
         ("a.csv", b"text,text\na,b\n", "a.csv has more than one column 'text'"),
         ("a.csv", b"text,label\na,b\nc,d,e\n", r"a.csv, row 2 \(line 3\): 3 fields under a .* 2"),
         ("a.tsv", b"text\tlabel\n\na\n", r"a.tsv, row 1 \(line 3\): 1 fields under a header of 2"),
+        ("a.tsv", b"text\tlabel\na\tb\tc\n", r"a.tsv, row 1 \(line 2\): 3 fields"),
+        ("a.jsonl", b"[" * 100_000, r"a.jsonl, row 1 \(line 1\): no JSON"),
         (
             "a.csv",
             b'text,label\na,b\n"c,d\ne,f\n',

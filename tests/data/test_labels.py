@@ -3,7 +3,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from exitwise.data.labels import LabelColumn, label_value, name_classes, number_labels
+from exitwise.data.labels import LabelColumn, label_value, name_classes, name_numbers, number_labels
 from exitwise.data.tables import Table
 from exitwise.errors import DataError
 
@@ -89,8 +89,26 @@ def test_several_labels_of_one_row_are_refused(
 
 def test_numbers_count_classes_that_are_words(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "exitwise")
-    assert number_labels(column("1", "0", None), ("neg", "pos")) == (1, 0, -1)
-    assert "labels are numbers: 0 = neg, 1 = pos" in caplog.text
+    named = name_numbers(column("1", "0", None), ("neg", "pos"))
+    assert list(named.values) == ["pos", "neg", None]
+    assert "labels are numbers, 0 = neg, 1 = pos" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        (["1", "2"], ("neg", "pos")),
+        (["1", "pos"], ("neg", "pos")),
+        (["1", "0"], ("0", "1")),
+        (["1", "0"], ("1", "2")),
+        ([None], ("neg", "pos")),
+    ],
+)
+def test_labels_that_count_no_words_stay_as_they_are(
+    values: list[str | None], names: tuple[str, ...]
+) -> None:
+    labels = column(*values)
+    assert name_numbers(labels, names) is labels
 
 
 def test_numbers_are_names_where_the_names_are_numbers() -> None:

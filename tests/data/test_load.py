@@ -96,6 +96,7 @@ def test_columns_and_metric_can_be_named(write: WriteCsv) -> None:
     ("train", "validation", "message"),
     [
         (rows("a", "a"), rows("a"), r"train.csv, row 1 \(line 2\), column 'label': all 2 rows"),
+        (rows("a", "b"), rows("0", "1"), r"dev.csv, row 1 \(line 2\), .* unknown label '0'"),
         (rows("a", "b"), rows("a", "c"), r"dev.csv, row 2 \(line 3\), .* unknown label 'c'"),
         (
             rows("a", "b", "-1"),

@@ -83,3 +83,14 @@ def test_a_file_without_rows_or_bytes_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(b"")
     with pytest.raises(DataError, match=r"a.parquet is no Parquet file: .*0 bytes"):
         read(tmp_path / "a.parquet", "text")
+
+
+def test_a_damaged_file_is_refused_in_a_line(tmp_path: Path, write_parquet: WriteParquet) -> None:
+    texts = [f"word {row * 7919 % 1013}" for row in range(5000)]
+    path = write_parquet(tmp_path / "a.parquet", {"text": texts})
+    content = bytearray(path.read_bytes())
+    content[200:260] = b"\xff" * 60
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"cannot read .*a.parquet: ") as raised:
+        read(path, "text")
+    assert "\n" not in str(raised.value)

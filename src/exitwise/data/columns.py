@@ -68,8 +68,9 @@ def choose_columns(
 def choose_text_columns(
     table: Table, *, text: str | None = None, pair: str | None = None, label: str | None = None
 ) -> Columns:
-    """As `choose_columns`, for texts alone; `label` is a column that holds none."""
+    """As `choose_columns`, for texts alone; a label column is known not to hold them."""
     check_columns(table, text, pair)
+    label = label or guess_label(table, taken={text, pair})
     columns = Columns(text, pair) if text else guess_texts(table, pair=pair, label=label)
     if text is None:
         logger.info("%s: texts are read from %s", table.source, " and ".join(columns.names))

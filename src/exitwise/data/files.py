@@ -32,11 +32,12 @@ def open_table(path: str | Path) -> Iterator[Table]:
         with path.open("rb") as stream:
             yield table_of(stream, path)
     except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror or error}") from error
+        reason = error.strerror or " ".join(str(error).split())
+        raise DataError(f"cannot read {path}: {reason}") from error
 
 
 def check_file(path: Path) -> None:
-    """Raises `DataError` unless there is a file of a known kind that is not empty."""
+    """Raises `DataError` unless there is a file of a known kind."""
     kinds = (*TEXT_FORMATS, ".parquet")
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file in it")
@@ -75,7 +76,9 @@ def tsv_table(lines: Iterator[Line], source: str) -> Table:
     GLUE's own files have quotes that open and never close; reading them as CSV does swallows
     rows without a word.
     """
-    rows = ((number, text.rstrip("\r\n").split("\t")) for number, text in lines if text.strip())
+    rows = (
+        (number, text.rstrip("\r\n").split("\t")) for number, text in lines if text.strip("\r\n")
+    )
     return header_table(rows, source)
 
 
@@ -139,7 +142,7 @@ def json_records(lines: Iterator[Line], source: str) -> Iterator[Record]:
     for number, (line, text) in enumerate(written, start=1):
         try:
             found = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{source}, row {number} (line {line}): no JSON: {error}") from None
         if not isinstance(found, dict):
             raise DataError(f"{source}, row {number} (line {line}): a JSON object is needed")

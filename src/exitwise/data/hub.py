@@ -50,7 +50,8 @@ def load_hub(name: str) -> "dict[str, Dataset]":
     try:
         return dict(datasets.load_dataset(match["path"], match["config"]))
     except (OSError, RuntimeError, ValueError, datasets.exceptions.DatasetsError) as error:
-        raise DataError(f"cannot load the data set {name}: {error}") from error
+        reason = " ".join(str(error).split())
+        raise DataError(f"cannot load the data set {name}: {reason}") from error
 
 
 def hub_table(dataset: "Dataset", source: str) -> Table:

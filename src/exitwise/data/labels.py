@@ -84,25 +84,30 @@ def sorted_names(names: Collection[str]) -> tuple[str, ...]:
 def number_labels(labels: LabelColumn, names: Sequence[str]) -> tuple[int, ...]:
     """Each row's class, its place among the names; -1 for a row without label.
 
-    Where the names are words, whole numbers in their range count the classes from 0.
-
     Raises:
         DataError: a label is none of the names.
     """
     check_no_floats(labels)
     known = {name: index for index, name in enumerate(names)}
-    numbers = {str(index): index for index in range(len(names))}
-    found = {value for value in labels.values if value is not None}
-    if found and found <= numbers.keys() and not known.keys() & found:
-        logger.info(
-            "labels are numbers: %s", ", ".join(f"{i} = {name}" for i, name in enumerate(names))
-        )
-        known = numbers
-    unknown = found - known.keys()
+    unknown = {value for value in labels.values if value is not None} - known.keys()
     if unknown:
         where = labels.first(lambda value: value in unknown)
         raise DataError(f"{where}: unknown label {min(unknown)!r}; known are {', '.join(names)}")
     return tuple(UNLABELLED if value is None else known[value] for value in labels.values)
+
+
+def name_numbers(labels: LabelColumn, names: Sequence[str]) -> LabelColumn:
+    """Labels that are whole numbers, by the names that they count from 0, which is logged.
+
+    Labels stay as they are if one is no such number, or if the names are numbers themselves.
+    """
+    by_number = dict(zip(map(str, range(len(names))), names, strict=True))
+    found = {value for value in labels.values if value is not None}
+    if not found or not found <= by_number.keys() or any(map(INTEGER.fullmatch, names)):
+        return labels
+    meaning = ", ".join(f"{number} = {name}" for number, name in by_number.items())
+    logger.info("%s: labels are numbers, %s", labels.place(0), meaning)
+    return LabelColumn([by_number.get(value or "") for value in labels.values], labels.place)
 
 
 def check_all_labelled(labels: LabelColumn) -> None:

@@ -12,7 +12,7 @@ from exitwise.data.config import DataConfig
 from exitwise.data.files import check_file, open_table
 from exitwise.data.glue import load_task
 from exitwise.data.hub import hub_tables
-from exitwise.data.labels import name_classes
+from exitwise.data.labels import name_classes, name_numbers
 from exitwise.data.rows import read_labelled
 from exitwise.data.split import split_off, stratified_sample
 from exitwise.data.tables import Table
@@ -60,7 +60,10 @@ def load_texts(
     """
     with open_table(path) as table:
         columns = choose_columns(table, text=text_column, pair=pair_column, label=label_column)
-        return read_labelled(table, columns).dataset(tuple(label_names))
+        rows = read_labelled(table, columns)
+    if rows.labels is not None:
+        rows = replace(rows, labels=name_numbers(rows.labels, label_names))
+    return rows.dataset(tuple(label_names))
 
 
 def load_own(config: DataConfig, seed: int) -> Splits:
