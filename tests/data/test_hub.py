@@ -5,7 +5,7 @@ from pathlib import Path
 import datasets
 import pytest
 
-from exitwise.data import DataConfig, load_splits
+from exitwise.data import DataConfig, glue, load_splits, load_task_split
 from exitwise.data.columns import Columns
 from exitwise.data.glue import read_split
 from exitwise.data.hub import hub_table, hub_tables
@@ -110,3 +110,24 @@ def test_a_set_that_is_not_there_is_refused_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"cannot load the data set nobody/nothing:") as raised:
         hub_tables("nobody/nothing")
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.field_case(55)
+def test_a_task_comes_from_its_configuration_of_the_hub_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "glue"
+    splits = ("train", "validation", "test")
+    names = ["unacceptable", "acceptable"]
+    for split in splits:
+        labels = [-1, -1] if split == "test" else [1, 0]
+        rows = labelled(labels, names).rename_column("text", "sentence")
+        rows.to_parquet(folder / "cola" / f"{split}.parquet")
+    files = "".join(f"  - split: {name}\n    path: cola/{name}.parquet\n" for name in splits)
+    card = f"---\nconfigs:\n- config_name: cola\n  data_files:\n{files}---\n"
+    (folder / "README.md").write_text(card)
+    monkeypatch.setattr(glue, "HUB_NAME", str(folder))
+    found = load_splits(DataConfig(task="cola"), seed=1)
+    assert (found.train.labels, found.test) == ((1, 0), None)
+    assert found.validation["validation"].texts == ("text 0", "text 1")
+    assert load_task_split("cola", "test", None).labels == (-1, -1)
