@@ -23,7 +23,7 @@ def test_a_batch_from_the_cache_holds_what_the_encoder_gives(
     make_model: MakeModel, texts: EncodedTexts, tiny_tokenizer: PreTrainedTokenizerFast
 ) -> None:
     model, pad = make_model(dropout=0.1), PadBatch(tiny_tokenizer)
-    cache = cache_hidden_states(model, texts, pad, texts.lengths, precision="fp32")
+    cache = cache_hidden_states(model, texts, pad, precision="fp32")
     rows = [3, 0, 10]
     batch = pad_hidden_states([cache[row] for row in rows])
     fresh = pad([texts[row] for row in rows])
@@ -41,7 +41,7 @@ def test_the_encoder_sees_each_text_once(
     model = make_model()
     seen: list[int] = []
     model.encoder.embeddings.register_forward_hook(lambda *call: seen.append(len(call[2])))
-    cache_hidden_states(model, texts, PadBatch(tiny_tokenizer), texts.lengths, precision="fp32")
+    cache_hidden_states(model, texts, PadBatch(tiny_tokenizer), precision="fp32")
     assert sum(seen) == len(texts)
 
 
@@ -49,9 +49,7 @@ def test_no_padding_is_kept(
     make_model: MakeModel, texts: EncodedTexts, tiny_tokenizer: PreTrainedTokenizerFast
 ) -> None:
     model = make_model()
-    cache = cache_hidden_states(
-        model, texts, PadBatch(tiny_tokenizer), texts.lengths, precision="fp32"
-    )
+    cache = cache_hidden_states(model, texts, PadBatch(tiny_tokenizer), precision="fp32")
     assert cache.lengths == texts.lengths
     assert cache.num_bytes == 4 * 3 * 16 * sum(texts.lengths)  # bytes, layers, width, tokens
 
@@ -61,7 +59,7 @@ def test_half_precision_takes_half_the_memory(
 ) -> None:
     model, pad = make_model(), PadBatch(tiny_tokenizer)
     whole, half = (
-        cache_hidden_states(model, texts, pad, texts.lengths, precision=precision)
+        cache_hidden_states(model, texts, pad, precision=precision)
         for precision in ("fp32", "bf16")
     )
     assert half.num_bytes * 2 == whole.num_bytes
@@ -78,7 +76,7 @@ def test_training_from_the_cache_and_from_the_texts_ends_alike(
     from_texts, from_cache = make_model(), make_model()
     make_trainer(from_texts, stage, rows=texts).train()
     pad = PadBatch(tiny_tokenizer)
-    cache = cache_hidden_states(from_cache, texts, pad, texts.lengths, precision="fp32")
+    cache = cache_hidden_states(from_cache, texts, pad, precision="fp32")
     trainer = make_trainer(from_cache, stage, rows=cache)
     trainer.data_collator = pad_hidden_states
     trainer.train()

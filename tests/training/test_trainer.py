@@ -249,7 +249,6 @@ def test_every_decision_of_the_gate_is_kept_and_summed_up(
     model = make_model()
     trainer = make_trainer(model, exits(), gate_log=GateLog(path), arguments={"logging_steps": 3})
     trainer.train()
-    trainer.gate_log.flush()
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(lines) == 2 * 3 * 2  # epochs, batches, exits
     assert {line["group"] for line in lines} == {"exit_1", "exit_2"}
@@ -293,7 +292,6 @@ def test_flipped_labels_raise_the_share_of_conflicts(
             make_model(), stage, rows=make_rows(flipped=flipped), gate_log=GateLog(path)
         )
         trainer.train()
-        trainer.gate_log.flush()
         angles = [json.loads(line)["angle"] for line in path.read_text().splitlines()]
         shares.append(sum(angle > 90 for angle in angles[len(angles) // 2 :]))
     clean, noisy = shares

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 import torch
@@ -10,7 +9,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from exitwise.data import EncodedTexts, PadBatch, encode_texts, length_limit
+from exitwise.data import EncodedTexts, PadBatch, Row, encode_texts, length_limit
 from exitwise.encoders import layerwise
 from exitwise.errors import ExitwiseError
 from exitwise.modeling import MultiExitForSequenceClassification
@@ -37,24 +36,26 @@ class TorchEngine:
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.dtype = dtype
-        self.max_length = min(max_length, length_limit(tokenizer, model.config.encoder))
+        self.max_length = min(max_length, length_limit(tokenizer, model.encoder.config))
         self._pad = PadBatch(tokenizer)
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | Path, *, device: str | None = None) -> Self:
+    def from_pretrained(
+        cls, name_or_path: str | Path, *, device: str | None = None
+    ) -> "TorchEngine":
         """Loads a run, a model folder or a hub id, onto the GPU if there is one."""
         folder = model_folder(name_or_path)
         if Path(name_or_path).exists() and not (Path(folder) / "config.json").exists():
             raise ExitwiseError(f"{name_or_path} holds no model: there is no config.json in it")
         model = MultiExitForSequenceClassification.from_pretrained(folder)
         target = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        return cls(model.to(target), AutoTokenizer.from_pretrained(folder))
+        model.to(target)  # type: ignore[arg-type] # transformers wraps it
+        return cls(model, AutoTokenizer.from_pretrained(folder))
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of the classes, in their order."""
-        names = self.model.config.id2label
-        return tuple(names[index] for index in range(self.model.config.num_labels))
+        return label_names(self.model)
 
     def logits(
         self,
@@ -89,15 +90,18 @@ class TorchEngine:
         )
 
     @torch.inference_mode()
-    def _batch_logits(
-        self, rows: list[dict[str, object]], layers: tuple[int, ...]
-    ) -> Float[ndarray, "m n k"]:
+    def _batch_logits(self, rows: list[Row], layers: tuple[int, ...]) -> Float[ndarray, "m n k"]:
         device = self.model.device
         batch = {name: tensor.to(device) for name, tensor in self._pad(rows).items()}
         batch.pop("labels")
         with torch.autocast(device.type, dtype=self.dtype, enabled=self.dtype != torch.float32):
             outputs = self.model.exit_outputs(**batch, layers=layers)
         return torch.stack([outputs[layer].logits.float() for layer in layers]).cpu().numpy()
+
+
+def label_names(model: MultiExitForSequenceClassification) -> tuple[str, ...]:
+    """The names of a model's classes, in their order."""
+    return tuple(name for _, name in sorted(dict(model.config.id2label or {}).items()))
 
 
 def model_folder(name_or_path: str | Path) -> str:
@@ -113,4 +117,5 @@ def probabilities(logits: Float[ndarray, "*shape k"]) -> Float[ndarray, "*shape 
     array([[0.5, 0.5]])
     """
     shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return shifted / shifted.sum(axis=-1, keepdims=True)
+    result: ndarray = shifted / shifted.sum(axis=-1, keepdims=True)
+    return result

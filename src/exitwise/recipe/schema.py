@@ -1,6 +1,6 @@
 """The recipe: everything that decides the result of a run, as one frozen tree."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from exitwise.data import DataConfig
 from exitwise.exits import ExitConfig, MHAExitConfig
@@ -30,10 +30,10 @@ class Recipe:
     start_from: str | None = None
     num_layers: int | None = None
     data: DataConfig
-    exit: ExitConfig = MHAExitConfig()
+    exit: ExitConfig = field(default_factory=MHAExitConfig)
     last_exit: ExitConfig | None = None
-    regime: Regime = TwoStageRegime()
-    training: TrainingSettings = TrainingSettings()
+    regime: Regime = field(default_factory=TwoStageRegime)
+    training: TrainingSettings = field(default_factory=TrainingSettings)
     seed: int = 42
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """ALT: the last exit alone and all exits together, in turn."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from exitwise.objectives import Objective
 from exitwise.regimes.stage import OneStageRegime, Regime, Stage, Unit
@@ -20,7 +20,7 @@ class AlternatingRegime(OneStageRegime):
             (Xin et al. 2021, https://aclanthology.org/2021.eacl-main.8).
     """
 
-    objective: Objective = Objective.cross_entropy()
+    objective: Objective = field(default_factory=Objective.cross_entropy)
     unit: Unit = "epoch"
 
     def stages(self, num_layers: int) -> tuple[Stage, ...]:

@@ -1,6 +1,6 @@
 """Exits below a finished last exit: the second stage of two-stage training, alone."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from exitwise.objectives import Objective
 from exitwise.regimes.stage import OneStageRegime, Regime, Stage
@@ -18,7 +18,7 @@ class ExitsRegime(OneStageRegime):
             gate it is plain two-stage training (2ST).
     """
 
-    objective: Objective = Objective.acl_cl()
+    objective: Objective = field(default_factory=Objective.acl_cl)
 
     def stages(self, num_layers: int) -> tuple[Stage, ...]:
         """One stage, all exits but the last, with the last as their teacher."""

@@ -1,6 +1,6 @@
 """JT: all exits and the encoder at once, on the sum of the exits' losses."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from exitwise.objectives import Objective
@@ -18,7 +18,7 @@ class JointRegime(OneStageRegime):
             Zhou et al. 2020, https://arxiv.org/abs/2006.04152).
     """
 
-    objective: Objective = Objective.cross_entropy()
+    objective: Objective = field(default_factory=Objective.cross_entropy)
     weights: Literal["equal", "depth"] = "equal"
 
     def stages(self, num_layers: int) -> tuple[Stage, ...]:

@@ -1,6 +1,6 @@
 """One exit on the last layer: plain fine-tuning, and the backbone of two-stage training."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from exitwise.objectives import Objective
 from exitwise.regimes.stage import OneStageRegime, Regime, Stage
@@ -16,7 +16,7 @@ class SingleExitRegime(OneStageRegime):
             the "ACL backbone".
     """
 
-    objective: Objective = Objective.acl()
+    objective: Objective = field(default_factory=Objective.acl)
 
     def stages(self, num_layers: int) -> tuple[Stage, ...]:
         """One stage, the last exit alone."""

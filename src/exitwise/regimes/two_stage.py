@@ -1,6 +1,6 @@
 """2ST: first the encoder with its last exit, then the other exits on the frozen encoder."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from exitwise.regimes.exits import ExitsRegime
 from exitwise.regimes.single_exit import SingleExitRegime
@@ -17,8 +17,8 @@ class TwoStageRegime(Regime):
     parts.
     """
 
-    backbone: SingleExitRegime = SingleExitRegime()
-    exits: ExitsRegime = ExitsRegime()
+    backbone: SingleExitRegime = field(default_factory=SingleExitRegime)
+    exits: ExitsRegime = field(default_factory=ExitsRegime)
 
     def stages(self, num_layers: int) -> tuple[Stage, ...]:
         """The stages of the two parts, one after the other."""

@@ -7,7 +7,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase, set
 from exitwise.data import EncodedTexts, Splits, TextDataset, encode_texts, length_limit, load_splits
 from exitwise.encoders import layerwise
 from exitwise.errors import ExitwiseError
-from exitwise.inference.torch_engine import model_folder
+from exitwise.inference import label_names, model_folder
 from exitwise.modeling import MultiExitForSequenceClassification, from_classifier
 from exitwise.recipe import Recipe
 
@@ -67,7 +67,7 @@ def build_model(recipe: Recipe, labels: tuple[str, ...]) -> MultiExitForSequence
             num_layers=recipe.num_layers,
         )
     model = from_classifier(source_of(recipe), exit=recipe.exit)
-    found = tuple(model.config.id2label[index] for index in range(model.config.num_labels))
+    found = label_names(model)
     if found != labels:
         raise ExitwiseError(
             f"{recipe.start_from} answers {', '.join(found)}, the data have the labels "
@@ -102,6 +102,6 @@ def encode_for(
         texts.texts,
         texts.pairs,
         texts.labels,
-        max_length=min(max_length, length_limit(tokenizer, model.config.encoder)),
+        max_length=min(max_length, length_limit(tokenizer, model.encoder.config)),
         input_names=layerwise(model.encoder).input_names,
     )

@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -31,9 +32,11 @@ from exitwise.regimes import Stage
 from exitwise.run.folder import RunFolder, write_folder
 from exitwise.run.material import Material
 from exitwise.training import (
+    Collate,
     ExitPredictions,
     GateLog,
     MultiExitTrainer,
+    Rows,
     average_score,
     cache_hidden_states,
     exit_scores,
@@ -65,7 +68,6 @@ def run_stage(
     if checkpoint is not None:
         logger.info("stage %s goes on from %s", stage.name, checkpoint.name)
     trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-    gate_log.flush()
     write_folder(run.finished_stage(stage.name), material.model.save_pretrained)
 
 
@@ -85,25 +87,16 @@ def stage_trainer(
     arguments = stage_arguments(
         stage, settings, plan, folder=run.stage_checkpoints(stage.name), seed=recipe.seed
     )
-    train, validation = material.train, material.first_validation
-    collate = pad_texts = PadBatch(material.tokenizer)
-    if stage.freeze_encoder:
-        train, validation = (
-            cache_hidden_states(
-                material.model, texts, pad_texts, texts.lengths, precision=settings.precision
-            )
-            for texts in (train, validation)
-        )
-        collate = pad_hidden_states
+    data = stage_data(stage, recipe, material)
     record = EpochRecord(run.metrics, stage, material)
     early = settings.early_stopping
     trainer = MultiExitTrainer(
         material.model,
         stage,
         arguments,
-        train_dataset=train,
-        eval_dataset=validation,
-        data_collator=collate,
+        train_dataset=data.train,
+        eval_dataset=data.validation,
+        data_collator=data.collate,
         compute_metrics=record.measure,
         sampler=row_order(recipe, material, plan.micro_batch),
         max_grad_norm=settings.max_grad_norm,
@@ -113,6 +106,27 @@ def stage_trainer(
     )
     trainer.remove_callback(PrinterCallback)
     return trainer
+
+
+class StageData(NamedTuple):
+    """What a stage reads."""
+
+    train: Rows
+    validation: Rows
+    collate: Collate
+
+
+def stage_data(stage: Stage, recipe: Recipe, material: Material) -> StageData:
+    """Token ids, or the hidden states of an encoder that is frozen."""
+    pad = PadBatch(material.tokenizer)
+    texts = material.train, material.first_validation
+    if not stage.freeze_encoder:
+        return StageData(*texts, pad)
+    precision = recipe.training.precision
+    train, validation = (
+        cache_hidden_states(material.model, each, pad, precision=precision) for each in texts
+    )
+    return StageData(train, validation, pad_hidden_states)
 
 
 class EpochRecord(TrainerCallback):
@@ -186,7 +200,7 @@ def row_order(recipe: Recipe, material: Material, micro_batch: int) -> Sampler[i
 
 def balanced_weights(material: Material) -> torch.Tensor:
     """Weights of cross-entropy that let every class count the same."""
-    weights = class_weights(material.splits.train.labels, material.model.config.num_labels)
+    weights = class_weights(material.splits.train.labels, len(material.splits.label_names))
     return weights.to(material.model.device)
 
 

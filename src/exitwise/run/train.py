@@ -148,7 +148,7 @@ def describe_texts(texts: TextDataset) -> dict[str, Any]:
     return {"source": texts.source, "rows": len(texts), "fingerprint": texts.fingerprint()}
 
 
-def summarise_gates(path: Path) -> dict[str, dict[str, float]]:
+def summarise_gates(path: Path) -> dict[str, dict[str, Any]]:
     """Of each group's decisions: how many, the mean angle, the share above 90 degrees and open."""
     angles: dict[str, list[float]] = {}
     opened: dict[str, list[bool]] = {}

@@ -20,15 +20,17 @@ from exitwise.training.settings import (
     resolve_precision,
     stage_arguments,
 )
-from exitwise.training.trainer import MultiExitTrainer
+from exitwise.training.trainer import Collate, MultiExitTrainer, Rows
 
 __all__ = [
     "AlignedTrainer",
+    "Collate",
     "ExitPredictions",
     "FrozenHiddenStates",
     "GateLog",
     "MultiExitTrainer",
     "Precision",
+    "Rows",
     "TrainingSettings",
     "average_score",
     "cache_hidden_states",

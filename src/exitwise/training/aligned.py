@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, nn
-from transformers import Trainer
+from transformers import PreTrainedModel, Trainer
 
 from exitwise.errors import UnsupportedError
 from exitwise.gradients import GatedBackward
@@ -32,6 +32,9 @@ class AlignedTrainer(Trainer):
             with the gate. It cannot have a teacher, since there is one exit.
         **kwargs: as in `Trainer`.
     """
+
+    model: PreTrainedModel
+    objective: Objective
 
     def __init__(  # the signature of Trainer, whatever it is, with one addition
         self,
@@ -70,13 +73,14 @@ class AlignedTrainer(Trainer):
         labels = inputs["labels"]
         with self.compute_loss_context_manager(), captured(self.head) as record:
             loss = self.compute_loss(model, inputs)
+        assert isinstance(loss, Tensor)  # not asked for the outputs
         student = ExitOutput(record.outputs[0], record.inputs[0], self.head.weight)
         terms = self.objective(student, labels)._replace(primary=loss)
         return gated_step(self, self._gated_backward, self.objective, terms, self.gate_log)
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Adds what the gate did since the last time."""
-        super().log(logs | self.gate_log.flush() if "loss" in logs else logs, start_time)
+        super().log(logs | self.gate_log.summary() if "loss" in logs else logs, start_time)
 
     def _compared_parameters(self) -> Sequence[Tensor] | None:
         gate = self.objective.gate

@@ -59,8 +59,10 @@ def find_head(model: PreTrainedModel) -> nn.Linear:
 def _gives_logits(model: PreTrainedModel, candidate: nn.Linear) -> bool:
     """Whether two probe texts make the candidate give exactly the model's logits."""
     was_training = model.training
-    vocabulary = model.get_input_embeddings().num_embeddings
-    probe = torch.tensor([[2, 3, 4, 5], [5, 4, 3, 2]], device=model.device) % vocabulary
+    embeddings = model.get_input_embeddings()
+    assert isinstance(embeddings, nn.Embedding)
+    probe = torch.tensor([[2, 3, 4, 5], [5, 4, 3, 2]], device=model.device)
+    probe %= embeddings.num_embeddings
     with captured(candidate) as record:
         logits = model.eval()(input_ids=probe, attention_mask=torch.ones_like(probe)).logits
     model.train(was_training)

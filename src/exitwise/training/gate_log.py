@@ -9,7 +9,7 @@ from exitwise.gradients import GateReport
 
 
 class GateLog:
-    """Angles and decisions of a stage, one JSON line a decision.
+    """Angles and decisions of a stage, one JSON line a decision, written as they are taken.
 
     The paper reports how often the angle exceeds 90 degrees; this file is where to count.
 
@@ -19,36 +19,36 @@ class GateLog:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._lines: list[dict[str, object]] = []
+        self._reports: list[GateReport] = []
         self._empty_batches = 0
 
     def add(self, step: int, reports: Mapping[str, GateReport]) -> None:
         """The decisions of one micro-batch: by exit in a frozen stage, else one for "all"."""
-        for group, report in reports.items():
-            angle = None if math.isnan(report.angle) else round(report.angle, 4)
-            self._lines.append(
-                {"step": step, "group": group, "angle": angle, "open": report.is_open}
-            )
+        self._reports.extend(reports.values())
+        if self._path is None or not reports:
+            return
+        with self._path.open("a") as file:
+            for group, report in reports.items():
+                angle = None if math.isnan(report.angle) else round(report.angle, 4)
+                line = {"step": step, "group": group, "angle": angle, "open": report.is_open}
+                file.write(json.dumps(line) + "\n")
 
     def count_empty(self) -> None:
         """A batch in which no sample had a positive: its contrastive loss was 0."""
         self._empty_batches += 1
 
-    def flush(self) -> dict[str, float]:
-        """Writes what is new; the mean angle and the shares since the last time."""
-        lines, self._lines = self._lines, []
+    def summary(self) -> dict[str, float]:
+        """The mean angle, the share of open gates and the undefined angles since the last time."""
+        reports, self._reports = self._reports, []
         empty, self._empty_batches = self._empty_batches, 0
-        summary = {"batches_without_positive": float(empty)} if empty else {}
-        if not lines:
-            return summary
-        if self._path is not None:
-            with self._path.open("a") as file:
-                file.writelines(json.dumps(line) + "\n" for line in lines)
-        angles = [line["angle"] for line in lines if isinstance(line["angle"], float)]
-        return summary | {
+        counts = {"batches_without_positive": float(empty)} if empty else {}
+        if not reports:
+            return counts
+        angles = [report.angle for report in reports if not math.isnan(report.angle)]
+        return counts | {
             "gate_angle": sum(angles) / len(angles) if angles else math.nan,
-            "gate_open": sum(bool(line["open"]) for line in lines) / len(lines),
-            "gate_undefined": float(len(lines) - len(angles)),
+            "gate_open": sum(report.is_open for report in reports) / len(reports),
+            "gate_undefined": float(sum(report.is_undefined for report in reports)),
         }
 
     def forget_after(self, step: int) -> None:

@@ -1,13 +1,14 @@
 """The frozen encoder's hidden states, computed once per text instead of once per epoch."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from exitwise.data import EncodedTexts, PadBatch
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.training.settings import Precision, dtype_of
 
@@ -46,9 +47,8 @@ class FrozenHiddenStates(Dataset[Row]):
 @torch.no_grad()
 def cache_hidden_states(
     model: MultiExitForSequenceClassification,
-    texts: Dataset[Mapping[str, object]],
-    collate: Callable[[list[Mapping[str, object]]], dict[str, Tensor]],
-    lengths: Sequence[int],
+    texts: EncodedTexts,
+    collate: PadBatch,
     *,
     precision: Precision,
 ) -> FrozenHiddenStates:
@@ -58,12 +58,11 @@ def cache_hidden_states(
         model: whose exits' layers are kept; it is left in evaluation mode.
         texts: rows of token ids with labels.
         collate: rows to a padded batch.
-        lengths: tokens of each row; similar ones go into one batch.
         precision: in which the encoder runs and the states are kept.
     """
     model.eval()
     dtype = dtype_of(precision)
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    order = texts.sorted_by_length()[1].tolist()
     rows: dict[int, Row] = {}
     for start in range(0, len(order), ROWS_AT_ONCE):
         chosen = order[start : start + ROWS_AT_ONCE]

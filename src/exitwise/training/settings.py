@@ -56,7 +56,7 @@ class TrainingSettings:
 def has_native_bfloat16() -> bool:
     """Whether the processor that trains multiplies bfloat16 itself; elsewhere it is slower."""
     if torch.cuda.is_available():
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if torch.accelerator.is_available():
         return False
     features = torch.cpu.get_capabilities()

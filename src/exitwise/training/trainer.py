@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -27,6 +28,8 @@ from exitwise.training.gate_log import GateLog
 from exitwise.training.step import gated_step
 
 Batch = dict[str, Tensor]
+Rows = Dataset[Any]  # of token ids or of hidden states: the collator knows which
+Collate = Callable[[list[Any]], Batch]
 
 
 class MultiExitTrainer(Trainer):
@@ -62,9 +65,9 @@ class MultiExitTrainer(Trainer):
         stage: Stage,
         args: TrainingArguments,
         *,
-        train_dataset: Dataset[Batch],
-        eval_dataset: Dataset[Batch] | None = None,
-        data_collator: Callable[[list[Batch]], Batch] | None = None,
+        train_dataset: Rows,
+        eval_dataset: Rows | None = None,
+        data_collator: Collate | None = None,
         compute_metrics: Callable[[EvalPrediction], dict[str, float]] | None = None,
         sampler: Sampler[int] | None = None,
         max_grad_norm: float = 1.0,
@@ -150,8 +153,8 @@ class MultiExitTrainer(Trainer):
         inputs: Batch,
         prediction_loss_only: bool,
         ignore_keys: list[str] | None = None,
-    ) -> tuple[None, dict[str, Tensor], Tensor]:
-        """Logits [n, m, k] and embeddings of the measured exits; no loss, as labels may lack."""
+    ) -> tuple[Tensor | None, Any, Tensor | None]:
+        """No loss, as labels may lack; `logits` [n, m, k] and embeddings of the exits; labels."""
         inputs = self._prepare_inputs(inputs)
         with torch.no_grad(), self.accelerator.autocast():
             outputs = self.exit_outputs(inputs, self.stage.measured_layers)
@@ -186,11 +189,9 @@ class MultiExitTrainer(Trainer):
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Adds what the gate did since the last time."""
-        super().log(logs | self.gate_log.flush() if "loss" in logs else logs, start_time)
+        super().log(logs | self.gate_log.summary() if "loss" in logs else logs, start_time)
 
-    def _get_train_sampler(
-        self, train_dataset: Dataset[Batch] | None = None
-    ) -> Sampler[int] | None:
+    def _get_train_sampler(self, train_dataset: Rows | None = None) -> Sampler[int] | None:
         """The order given at construction: rows of similar length side by side."""
         return self._sampler or super()._get_train_sampler(train_dataset)
 
@@ -224,7 +225,9 @@ def freeze_outside(
 ) -> dict[str, list[Tensor]]:
     """Freezes what the stage does not train; the rest by group of one gate decision."""
     model.requires_grad_(False)
-    exits = {f"exit_{layer}": list(model.exit(layer).parameters()) for layer in stage.layers}
+    exits: dict[str, list[Tensor]] = {
+        f"exit_{layer}": list(model.exit(layer).parameters()) for layer in stage.layers
+    }
     if stage.freeze_encoder:
         groups = exits
     else:
