@@ -4,7 +4,7 @@ from exitwise.encoders.albert import AlbertEncoder
 from exitwise.encoders.base import LayerState, LayerwiseEncoder, positions
 from exitwise.encoders.deberta import DebertaEncoder
 from exitwise.encoders.families import FAMILIES, layerwise, register
-from exitwise.encoders.load import build_encoder, load_encoder, truncate
+from exitwise.encoders.load import build_encoder, let_go_of_pooler, load_encoder, truncate
 from exitwise.encoders.macs import dense_layer_macs
 from exitwise.encoders.modernbert import ModernBertEncoder
 from exitwise.encoders.mpnet import MPNetEncoder
@@ -26,6 +26,7 @@ __all__ = [
     "check_complete",
     "dense_layer_macs",
     "layerwise",
+    "let_go_of_pooler",
     "load_encoder",
     "load_weights",
     "positions",

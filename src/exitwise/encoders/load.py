@@ -44,6 +44,12 @@ def truncate(model: PreTrainedModel, num_layers: int) -> PreTrainedModel:
     return model
 
 
+def let_go_of_pooler(model: PreTrainedModel) -> None:
+    """Makes a bare encoder one without a pooler, in place."""
+    if without_pooler(model.config) and getattr(model, "pooler", None) is not None:
+        model.register_module("pooler", None)  # as the library itself leaves it out
+
+
 def without_pooler(config: PreTrainedConfig) -> dict[str, bool]:
     """The argument that leaves the pooler out, for the classes that have it.
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from torch import Tensor
 from transformers import (
     AutoConfig,
     AutoModelForSequenceClassification,
@@ -11,7 +12,7 @@ from transformers import (
     PreTrainedModel,
 )
 
-from exitwise.encoders import build_encoder, check_complete, load_weights
+from exitwise.encoders import check_complete, load_weights
 from exitwise.errors import UnsupportedError
 from exitwise.exits import ExitConfig, MHAExitConfig
 from exitwise.modeling.classifier_heads import check_head_is_known, pooler_exit
@@ -67,20 +68,36 @@ def _stock(
         AutoModelForSequenceClassification.from_pretrained, name_or_path, config
     )
     check_complete(name_or_path, missing)
-    stock.eval()
-    encoder = build_encoder(stock.config)
-    weights = stock.base_model.state_dict()
-    encoder.load_state_dict({name: weights[name] for name in encoder.state_dict()})
-    last = pooler_exit(stock)
+    probe = _probe(stock)
+    expected = _logits(stock.eval(), probe)
+    model = _with_its_head_as_exit(stock)
+    found = _logits(model, probe)
+    if not torch.allclose(found, expected, rtol=1e-5, atol=1e-5):
+        raise UnsupportedError(
+            f"the head of {type(stock).__name__} does not do what a pooler exit does: its logits "
+            f"differ by up to {(found - expected).abs().max():.2g}"
+        )
+    return model
+
+
+def _with_its_head_as_exit(stock: PreTrainedModel) -> MultiExitForSequenceClassification:
+    last = pooler_exit(stock).eval()
+    encoder = stock.base_model
+    assert isinstance(encoder, PreTrainedModel)
     model = MultiExitForSequenceClassification.around(
         encoder,
-        labels=label_names(config),
+        labels=label_names(stock.config),
         exit=last.config,
-        exit_layers=[config.num_hidden_layers],
+        exit_layers=[stock.config.num_hidden_layers],
     )
     model.exits[str(model.num_layers)] = last
-    _check_same_answers(stock, model.eval())
     return model
+
+
+@torch.no_grad()
+def _logits(model: PreTrainedModel, inputs: dict[str, Tensor]) -> Tensor:
+    logits: Tensor = model(**inputs).logits
+    return logits
 
 
 def _check_task(name_or_path: str | Path, config: PreTrainedConfig) -> None:
@@ -94,20 +111,11 @@ def _check_task(name_or_path: str | Path, config: PreTrainedConfig) -> None:
         )
 
 
-@torch.no_grad()
-def _check_same_answers(stock: PreTrainedModel, model: MultiExitForSequenceClassification) -> None:
-    """Compares the copy with its original on random texts, some of them padded."""
+def _probe(stock: PreTrainedModel) -> dict[str, Tensor]:
+    """Random texts, some of them padded; torch's global generator is left alone."""
     generator = torch.Generator().manual_seed(0)
     vocabulary, padding = stock.config.vocab_size, stock.config.pad_token_id or 0
     tokens = torch.randint(vocabulary, (8, 12), generator=generator)
     tokens[tokens == padding] = (padding + 1) % vocabulary
-    lengths = torch.randint(2, 13, (8, 1), generator=generator)
-    mask = (torch.arange(12) < lengths).long()
-    tokens = tokens.where(mask.bool(), padding)
-    expected = stock(input_ids=tokens, attention_mask=mask).logits
-    found = model(input_ids=tokens, attention_mask=mask).logits
-    if not torch.allclose(found, expected, rtol=1e-5, atol=1e-5):
-        raise UnsupportedError(
-            f"the head of {type(stock).__name__} does not do what a pooler exit does: its logits "
-            f"differ by up to {(found - expected).abs().max():.2g}"
-        )
+    mask = (torch.arange(12) < torch.randint(2, 13, (8, 1), generator=generator)).long()
+    return {"input_ids": tokens.where(mask.bool(), padding), "attention_mask": mask}

@@ -12,7 +12,13 @@ from torch.nn.functional import cross_entropy
 from transformers import AutoModelForSequenceClassification, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from exitwise.encoders import build_encoder, layerwise, load_encoder, truncate
+from exitwise.encoders import (
+    build_encoder,
+    layerwise,
+    let_go_of_pooler,
+    load_encoder,
+    truncate,
+)
 from exitwise.exits import Exit, ExitConfig, MHAExitConfig, build_exit, exit_settings
 from exitwise.modeling.config import MultiExitConfig
 from exitwise.modeling.label_count import check_label_count
@@ -170,7 +176,11 @@ class MultiExitForSequenceClassification(PreTrainedModel):
         last_exit: ExitConfig | None = None,
         exit_layers: Sequence[int] | None = None,
     ) -> "MultiExitForSequenceClassification":
-        """An encoder that is in memory already, with fresh exits; it is not copied."""
+        """An encoder that is in memory already, with fresh exits.
+
+        It is not copied; its pooler, if it has one, is let go. The exits are in training or
+        evaluation mode as it is.
+        """
         if len(labels) < 2:
             raise ValueError(f"a classifier needs at least 2 labels, found {list(labels)}")
         config = MultiExitConfig(
@@ -184,8 +194,10 @@ class MultiExitForSequenceClassification(PreTrainedModel):
         )
         with torch.device("meta"):  # an encoder of random weights would be for nothing
             model = cls(config)
+        let_go_of_pooler(encoder)
         model.encoder = encoder
         model.exits = model._fresh_exits()
+        model.train(encoder.training)
         return model
 
     @classmethod
