@@ -34,7 +34,9 @@ def stage_progress() -> Iterator["StageProgress"]:
         TextColumn("{task.fields[remark]}"),
     )
     with Progress(*columns, console=reports) as progress:
-        yield StageProgress(progress)
+        stages = StageProgress(progress)
+        yield stages
+        stages.stop_waiting()
 
 
 class StageProgress(TrainerCallback):
@@ -48,9 +50,20 @@ class StageProgress(TrainerCallback):
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._between = progress.add_task("preparing", total=None, remark="")
-        self._bar: TaskID | None = None
         self._remarks: dict[str, str] = {}
+        self._bar: TaskID | None = None
+        self._waiting: TaskID | None = None
+        self.wait("preparing")
+
+    def wait(self, reason: str) -> None:
+        """Shows that work goes on which no bar measures."""
+        self._waiting = self._progress.add_task(reason, total=None, remark="")
+
+    def stop_waiting(self) -> None:
+        """A bar takes over, or all is done."""
+        if self._waiting is not None:
+            self._progress.remove_task(self._waiting)
+        self._waiting = None
 
     def on_train_begin(
         self,
@@ -59,11 +72,11 @@ class StageProgress(TrainerCallback):
         control: TrainerControl,
         **kwargs: object,
     ) -> None:
-        """A new stage; the Trainer's folder has its name."""
+        """A new stage."""
+        self.stop_waiting()
         self._remarks = {}
-        self._progress.update(self._between, visible=False)
         self._bar = self._progress.add_task(
-            Path(str(args.output_dir)).name,
+            stage_name(args),
             total=state.max_steps,
             completed=state.global_step,
             remark="",
@@ -103,8 +116,8 @@ class StageProgress(TrainerCallback):
         if metrics and "eval_score" in metrics:
             self._remarks["score"] = f"score {metrics['eval_score']:.1f}"
         self._draw()
-        name = Path(str(args.output_dir)).name
-        logger.info("%s, epoch %.0f: %s", name, state.epoch, ", ".join(self._remarks.values()))
+        remarks = ", ".join(self._remarks.values())
+        logger.info("%s, epoch %.0f: %s", stage_name(args), state.epoch, remarks)
 
     def on_train_end(
         self,
@@ -115,11 +128,16 @@ class StageProgress(TrainerCallback):
     ) -> None:
         """The stage is over."""
         self._draw(completed=state.global_step)
-        self._progress.update(self._between, visible=True, description="measuring")
+        self.wait("going on")
 
     def _draw(self, **changes: Any) -> None:  # noqa: ANN401 - rich's own
         assert self._bar is not None
         self._progress.update(self._bar, remark=" · ".join(self._remarks.values()), **changes)
+
+
+def stage_name(args: TrainingArguments) -> str:
+    """The name of the stage that runs; its folder has it."""
+    return Path(str(args.output_dir)).name
 
 
 def training_remarks(logs: dict[str, float]) -> dict[str, str]:
