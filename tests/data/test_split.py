@@ -52,7 +52,7 @@ def test_at_least_one_row_is_split_off() -> None:
 
 
 def test_too_few_rows_for_all_classes_are_refused() -> None:
-    with pytest.raises(DataError, match="2 rows cannot show 4 classes: give more training rows"):
+    with pytest.raises(DataError, match="numbers: training on 2 of 100 rows cannot show 4 classes"):
         stratified_sample(UNEVEN, 2, seed=1)
     with pytest.raises(DataError, match="a validation set of its own"):
         split_off(numbered(0, 1), 0.1, seed=1)

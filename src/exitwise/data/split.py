@@ -13,7 +13,7 @@ def stratified_sample(texts: TextDataset, num_rows: int, *, seed: int) -> TextDa
     """So many labelled rows in their former order; all rows if there are no more."""
     if num_rows >= len(texts):
         return texts
-    chosen = stratified_rows(texts.labels, num_rows, seed=seed)
+    chosen = stratified_rows(texts, num_rows, seed=seed)
     return texts.select(chosen.tolist(), note=f"{num_rows} of {len(texts)} rows, seed {seed}")
 
 
@@ -23,25 +23,25 @@ def split_off(texts: TextDataset, fraction: float, *, seed: int) -> tuple[TextDa
     A class of one row stays in training.
     """
     num_validation = max(1, round(fraction * len(texts)))
-    kept = stratified_rows(texts.labels, len(texts) - num_validation, seed=seed)
+    kept = stratified_rows(texts, len(texts) - num_validation, seed=seed)
     rest = np.setdiff1d(np.arange(len(texts)), kept)
     train = texts.select(kept.tolist(), note=f"{len(kept)} rows, without validation, seed {seed}")
     return train, texts.select(rest.tolist(), note=f"{len(rest)} rows split off, seed {seed}")
 
 
-def stratified_rows(labels: Sequence[int], num_rows: int, *, seed: int) -> npt.NDArray[np.int64]:
+def stratified_rows(texts: TextDataset, num_rows: int, *, seed: int) -> npt.NDArray[np.int64]:
     """The indices of so many rows in ascending order, of each class its share, one at least.
 
     Raises:
         DataError: there are more classes than rows to choose.
     """
     random = np.random.default_rng(seed)
-    values = np.asarray(labels)
+    values = np.asarray(texts.labels)
     classes, counts = np.unique(values, return_counts=True)
     if num_rows < len(classes):
         raise DataError(
-            f"{num_rows} rows cannot show {len(classes)} classes: "
-            "give more training rows, or a validation set of its own"
+            f"{texts.source}: training on {num_rows} of {len(texts)} rows cannot show "
+            f"{len(classes)} classes; give more training rows, or a validation set of its own"
         )
     chosen = [
         random.permutation(np.flatnonzero(values == label))[:share]
