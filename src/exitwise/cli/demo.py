@@ -8,12 +8,8 @@ import typer
 from exitwise.cli.reports import other_libraries_quiet, spinner
 
 if TYPE_CHECKING:
-    from exitwise.data import Splits
     from exitwise.metrics import Scores
     from exitwise.recipe import Recipe
-
-SEED = 42
-"""Of the split into sentences to learn from and held-out ones."""
 
 QUESTIONS = (
     "A warm and funny film with a wonderful cast.",
@@ -32,18 +28,18 @@ def demo(
 ) -> None:
     """Trains, measures and asks a classifier of movie sentences; fetches what it needs once."""
     with other_libraries_quiet():
-        from exitwise.data import demo_encoder, movie_sentences, movie_splits
+        from exitwise.data import demo_encoder, movie_sentences
         from exitwise.demo import demo_recipe
 
         with spinner("fetching encoder and sentences, if they are not here yet"):
             encoder, sentences = demo_encoder(), movie_sentences()
-        splits = movie_splits(sentences, seed=SEED, num_train=5000, num_validation=2000)
-        run_demo(demo_recipe(output, encoder=encoder, sentences=splits), splits, output)
+        run_demo(demo_recipe(output, encoder=encoder, sentences=sentences), output)
 
 
-def run_demo(recipe: "Recipe", splits: "Splits", folder: Path) -> None:
+def run_demo(recipe: "Recipe", folder: Path) -> None:
     """Trains, and tells what came of it."""
     from exitwise.cli.progress import stage_progress
+    from exitwise.data import load_splits
     from exitwise.demo import tfidf_scores
     from exitwise.run import train
 
@@ -51,7 +47,7 @@ def run_demo(recipe: "Recipe", splits: "Splits", folder: Path) -> None:
     with stage_progress() as progress:
         result = train(recipe, run, force=True, callbacks=[progress])
     with spinner("TF-IDF and logistic regression, to compare"):
-        baseline = tfidf_scores(splits)
+        baseline = tfidf_scores(load_splits(recipe.data, seed=recipe.seed))
     show_scores(result, baseline, folder / "layer_scores.png")
     show_answers(run)
     typer.echo(f"Ask it yourself, one text a line: exitwise predict {run}")
