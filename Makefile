@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow check format clean
+.PHONY: demo test test-slow check format results clean
 
 demo: $(VENV)/ready
 	$(BIN)/exitwise demo
@@ -23,6 +23,9 @@ check: $(VENV)/ready
 format: $(VENV)/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+results: $(VENV)/ready
+	$(BIN)/python -m exitwise.experiments experiments/results docs/results.md
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

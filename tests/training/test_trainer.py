@@ -327,6 +327,8 @@ def test_class_weights_act_on_cross_entropy_alone(
     make_model: MakeModel, make_trainer: MakeTrainer
 ) -> None:
     model = make_model()
+    with torch.no_grad():
+        model.exit(LAYERS).classifier.weight.normal_(std=5.0)  # answers that differ by class
     trainer = make_trainer(model, backbone(Objective.acl()), class_weights=torch.tensor([0.5, 3.0]))
     plain = make_trainer(model, backbone(Objective.acl()))
     batch = next(iter(plain.get_train_dataloader()))
