@@ -123,6 +123,12 @@ print(type(AutoConfig.for_model("exitwise", encoder={ENCODER!r})).__name__)
     assert run(code) == "MultiExitConfig"
 
 
+def test_a_module_can_still_be_run_as_a_program() -> None:
+    command = [sys.executable, "-W", "error", "-m", "exitwise.registry"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_tokenizers_of_transformers_can_be_used_without_torch() -> None:
     code = """
 import sys

@@ -66,11 +66,17 @@ class _Hook(MetaPathFinder):
 
 
 class _Watched(Loader):
-    """Loads a module by its own loader, and tells the hook before and after."""
+    """Loads a module by its own loader, and tells the hook before and after.
+
+    Whatever else is asked of a loader (`python -m` wants the code), the module's own answers.
+    """
 
     def __init__(self, loader: Loader, hook: _Hook) -> None:
         self._loader = loader
         self._hook = hook
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._loader, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return self._loader.create_module(spec)
