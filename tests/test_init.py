@@ -95,8 +95,8 @@ print(len(hooks()), type(module.__loader__).__name__)
     "first",
     [
         "import transformers.modeling_utils",
-        "from transformers import AutoTokenizer",
-        "import exitwise.encoders",
+        pytest.param("from transformers import AutoTokenizer", marks=pytest.mark.slow),
+        pytest.param("import exitwise.encoders", marks=pytest.mark.slow),
         "import exitwise.modeling",
     ],
 )

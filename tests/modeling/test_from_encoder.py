@@ -96,6 +96,19 @@ def test_a_single_label_is_refused(tiny_encoder: Encoder) -> None:
         around(tiny_encoder("bert"), labels=["yes"])
 
 
+def test_labels_of_one_name_are_refused(tiny_encoder: Encoder) -> None:
+    with pytest.raises(ValueError, match="labels must differ, found \\['yes', 'no', 'yes'\\]"):
+        around(tiny_encoder("bert"), labels=["yes", "no", "yes"])
+
+
+def test_the_exits_are_in_the_precision_of_the_encoder(
+    tiny_encoder: Encoder, batch: dict[str, Tensor]
+) -> None:
+    model = around(tiny_encoder("bert").to(torch.bfloat16), labels=["no", "yes"])
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.bfloat16}
+    assert model(**batch).logits.isfinite().all()
+
+
 def test_an_exit_beyond_the_encoder_is_refused(tiny_encoder: Encoder) -> None:
     with pytest.raises(ValueError, match=r"exit_layers must be 1 … 3, found \[2, 4\]"):
         around(tiny_encoder("bert"), labels=["no", "yes"], exit_layers=[2, 4])

@@ -138,3 +138,13 @@ def test_a_layer_without_an_exit_is_an_error_that_names_those_there_are(
     message = f"no exit at layer {layers[-1]}: this model has exits at 1 … 3"
     with pytest.raises(ValueError, match=message):
         model.exit_outputs(**batch, layers=layers)
+
+
+def test_autocast_stays_near_full_precision(tiny_model: Make, batch: Batch) -> None:
+    model = tiny_model()
+    expected = model(**batch).logits
+    with torch.autocast("cpu", torch.bfloat16):
+        output = model(**batch, labels=torch.tensor([0, 2, 1, 0]))
+    assert output.logits.dtype == torch.bfloat16
+    assert output.loss.dtype == torch.float32
+    torch.testing.assert_close(output.logits.float(), expected, rtol=0.1, atol=0.3)

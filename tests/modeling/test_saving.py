@@ -20,6 +20,7 @@ from transformers import (
 )
 
 from exitwise.encoders import FAMILIES
+from exitwise.errors import UnsupportedError
 from exitwise.exits import LinearExitConfig, PoolerExitConfig
 from exitwise.modeling import MultiExitConfig, MultiExitForSequenceClassification
 
@@ -173,6 +174,25 @@ def test_half_precision_can_be_asked_for(
     expected = model.bfloat16()(**batch).logits
     assert expected.dtype == torch.bfloat16
     torch.testing.assert_close(found(**batch).logits, expected, rtol=0, atol=0)
+
+
+def test_the_precision_is_that_of_the_saved_model(tiny_model: Make, tmp_path: Path) -> None:
+    tiny_model().to(torch.bfloat16).save_pretrained(tmp_path)
+    found = MultiExitForSequenceClassification.from_pretrained(tmp_path)
+    assert {parameter.dtype for parameter in found.parameters()} == {torch.bfloat16}
+
+
+@pytest.mark.parametrize("loader", [MultiExitForSequenceClassification, MultiExitConfig])
+def test_a_model_without_exits_is_refused_with_what_to_do(
+    loader: type[MultiExitForSequenceClassification | MultiExitConfig],
+    tiny_encoder: Callable[..., PreTrainedModel],
+    said: list[str],
+    tmp_path: Path,
+) -> None:
+    tiny_encoder("bert").save_pretrained(tmp_path)
+    with pytest.raises(UnsupportedError, match="a model of type 'bert', without exits: from_enc"):
+        loader.from_pretrained(tmp_path)
+    assert said == []
 
 
 def test_an_encoder_without_the_rest_of_its_old_model_is_loaded_in_silence(

@@ -1,6 +1,7 @@
 """The configuration of a multi-exit classifier: its encoder's own, and the exits."""
 
 from dataclasses import field
+from os import PathLike
 from typing import Any
 
 from transformers import AutoConfig, PreTrainedConfig
@@ -49,6 +50,26 @@ class MultiExitConfig(PreTrainedConfig):
         self.exit_layers = sorted({*layers, last})
         if self.exit_layers[0] < 1 or self.exit_layers[-1] > last:
             raise ValueError(f"exit_layers must be 1 … {last}, found {list(layers)}")
+
+    @classmethod
+    def get_config_dict(
+        cls,
+        pretrained_model_name_or_path: str | PathLike[Any],
+        **kwargs: Any,  # noqa: ANN401 - the base class's own
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The settings in a saved model's file, and the arguments that say nothing of the place.
+
+        Raises:
+            UnsupportedError: it is a model of another type, which has no exits.
+        """
+        settings, others = super().get_config_dict(pretrained_model_name_or_path, **kwargs)
+        found = settings.get("model_type")
+        if found != cls.model_type:
+            raise UnsupportedError(
+                f"{pretrained_model_name_or_path} is a model of type {found!r}, without exits: "
+                "from_encoder gives exits to an encoder, from_classifier to a trained classifier"
+            )
+        return settings, others
 
     @property
     def encoder_config(self) -> PreTrainedConfig:

@@ -178,11 +178,13 @@ class MultiExitForSequenceClassification(PreTrainedModel):
     ) -> "MultiExitForSequenceClassification":
         """An encoder that is in memory already, with fresh exits.
 
-        It is not copied; its pooler, if it has one, is let go. The exits are in training or
-        evaluation mode as it is.
+        It is not copied; its pooler, if it has one, is let go. The exits have its device and
+        dtype, and are in training or evaluation mode as it is.
         """
         if len(labels) < 2:
             raise ValueError(f"a classifier needs at least 2 labels, found {list(labels)}")
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"labels must differ, found {list(labels)}")
         config = MultiExitConfig(
             encoder=encoder.config,
             exit=exit_settings(exit),
@@ -196,7 +198,7 @@ class MultiExitForSequenceClassification(PreTrainedModel):
             model = cls(config)
         let_go_of_pooler(encoder)
         model.encoder = encoder
-        model.exits = model._fresh_exits()
+        model.exits = model._fresh_exits().to(encoder.device, encoder.dtype)
         model.train(encoder.training)
         return model
 
@@ -210,6 +212,7 @@ class MultiExitForSequenceClassification(PreTrainedModel):
         """Loads what `save_pretrained` wrote, as in transformers.
 
         Raises:
+            UnsupportedError: it is a model of another type, which has no exits.
             ValueError: another number of labels is asked for than the model has. With
                 `ignore_mismatched_sizes=True` its classifiers are started anew instead.
         """
