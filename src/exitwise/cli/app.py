@@ -27,16 +27,16 @@ for command in (train, evaluate, predict, plan, demo):
     app.command()(command)
 
 
-def show_version(is_asked: bool) -> None:
-    """Prints the version and ends."""
+def show_version(is_asked: bool) -> bool:
+    """Prints the version and ends, if it is asked for."""
     if is_asked:
         typer.echo(f"exitwise {exitwise.__version__}")
         raise typer.Exit
+    return is_asked
 
 
 @app.callback()
 def listen(
-    context: typer.Context,
     quiet: Annotated[bool, typer.Option(*QUIET, help="Tell only what is wrong.")] = False,
     verbose: Annotated[bool, typer.Option(*VERBOSE, help="Tell all.")] = False,
     version: Annotated[
@@ -45,7 +45,7 @@ def listen(
     ] = False,
 ) -> None:
     """Sets how much is told, for all commands."""
-    tell(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO, context)
+    tell(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

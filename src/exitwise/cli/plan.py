@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def plan(
-    context: typer.Context,
     recipe: options.RecipeFile = None,
     encoder: options.Encoder = None,
     start_from: options.StartFrom = None,
@@ -34,7 +33,22 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Prints the stages of a recipe, and checks its files, without training."""
-    chosen = chosen_recipe(context)
+    chosen = chosen_recipe(
+        recipe,
+        overrides,
+        encoder=encoder,
+        start_from=start_from,
+        task=task,
+        data_dir=data_dir,
+        train=train_file,
+        validation=validation,
+        test=test,
+        text_column=text_column,
+        pair_column=pair_column,
+        label_column=label_column,
+        regime=regime,
+        seed=seed,
+    )
     with other_libraries_quiet():
         batches = planned_batches(chosen)
         stages = chosen.regime.stages(num_layers(chosen))

@@ -21,6 +21,9 @@ from exitwise.cli.reports import reports
 
 logger = logging.getLogger(__name__)
 
+NO_REMARKS = {"loss": "", "gate": "", "score": ""}
+"""What there is to say of a stage, in this order."""
+
 
 @contextmanager
 def stage_progress() -> Iterator["StageProgress"]:
@@ -50,7 +53,7 @@ class StageProgress(TrainerCallback):
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._remarks: dict[str, str] = {}
+        self._remarks = dict(NO_REMARKS)
         self._bar: TaskID | None = None
         self._waiting: TaskID | None = None
         self.wait("preparing")
@@ -74,7 +77,7 @@ class StageProgress(TrainerCallback):
     ) -> None:
         """A new stage."""
         self.stop_waiting()
-        self._remarks = {}
+        self._remarks = dict(NO_REMARKS)
         self._bar = self._progress.add_task(
             stage_name(args),
             total=state.max_steps,
@@ -116,8 +119,7 @@ class StageProgress(TrainerCallback):
         if metrics and "eval_score" in metrics:
             self._remarks["score"] = f"score {metrics['eval_score']:.1f}"
         self._draw()
-        remarks = ", ".join(self._remarks.values())
-        logger.info("%s, epoch %.0f: %s", stage_name(args), state.epoch, remarks)
+        logger.info("%s, epoch %.0f: %s", stage_name(args), state.epoch, self._remark())
 
     def on_train_end(
         self,
@@ -132,7 +134,10 @@ class StageProgress(TrainerCallback):
 
     def _draw(self, **changes: Any) -> None:  # noqa: ANN401 - rich's own
         assert self._bar is not None
-        self._progress.update(self._bar, remark=" · ".join(self._remarks.values()), **changes)
+        self._progress.update(self._bar, remark=self._remark(), **changes)
+
+    def _remark(self) -> str:
+        return ", ".join(remark for remark in self._remarks.values() if remark)
 
 
 def stage_name(args: TrainingArguments) -> str:

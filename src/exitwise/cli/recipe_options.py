@@ -45,7 +45,7 @@ KEYS = {
     "start_from": "start_from",
     "task": "data.task",
     "data_dir": "data.data_dir",
-    "train_file": "data.train",
+    "train": "data.train",
     "validation": "data.validation",
     "test": "data.test",
     "text_column": "data.text_column",
@@ -57,22 +57,28 @@ KEYS = {
 """Which key of the recipe a flag sets, by the name of the command's parameter."""
 
 
-def chosen_recipe(context: typer.Context) -> "Recipe":
-    """The recipe that a command is given: its file, then the flags of `KEYS`, then `--set`.
+def chosen_recipe(
+    file: Path | None, overrides: list[str] | None, **flags: str | int | Path | None
+) -> "Recipe":
+    """The recipe that a command is given.
 
-    The values are read from the context, under the names of the command's parameters.
+    Args:
+        file: of a recipe, whose keys the flags change; without it they change the defaults.
+        overrides: `key=value`, which come last.
+        flags: by the names in `KEYS`; `None` was not given.
     """
     from exitwise.recipe import Recipe, apply_overrides, from_plain, read_toml
 
-    given = context.params
-    plain = {} if given["recipe"] is None else read_toml(given["recipe"])
-    flags = [
-        f"{key}={toml_value(given[name])}" for name, key in KEYS.items() if given[name] is not None
+    plain = {} if file is None else read_toml(file)
+    given = [
+        f"{KEYS[name]}={toml_value(value)}" for name, value in flags.items() if value is not None
     ]
-    return from_plain(Recipe, apply_overrides(plain, [*flags, *(given["overrides"] or ())]))
+    changed = apply_overrides(plain, [*given, *(overrides or ())])
+    changed.setdefault("data", {})  # which says what it needs
+    return from_plain(Recipe, changed)
 
 
-def toml_value(value: object) -> str:
+def toml_value(value: str | int | Path) -> str:
     """A flag's value as TOML, so that a text such as `1` stays a text.
 
     >>> toml_value(3), toml_value("3")

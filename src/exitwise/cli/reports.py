@@ -7,7 +7,6 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import typer
 from rich.console import Console
 from rich.logging import RichHandler
 from rich.status import Status
@@ -18,19 +17,18 @@ reports = Console(stderr=True)
 package = logging.getLogger("exitwise")
 
 
-def tell(level: int, context: typer.Context) -> None:
-    """Shows what exitwise logs from this level on, for as long as the command runs."""
-    before = package.handlers[:], package.level, reports.quiet
-
-    def restore() -> None:
-        package.handlers[:], package.level, reports.quiet = before
-
+def tell(level: int) -> None:
+    """Shows what exitwise logs from this level on, line by line if nobody watches."""
     reports.quiet = level > logging.INFO
-    console = Console(stderr=True) if reports.quiet else reports  # warnings are told in any case
-    handler = RichHandler(level, console, show_path=False, show_time=False)
+    handler: logging.Handler
+    if reports.is_terminal and not reports.quiet:
+        handler = RichHandler(console=reports, show_path=False, show_time=False)
+    else:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(levelname)-8s %(message)s"))
+    handler.setLevel(level)
     package.handlers[:] = [handler]
     package.setLevel(level)
-    context.call_on_close(restore)
 
 
 @contextmanager
@@ -39,6 +37,7 @@ def other_libraries_quiet() -> Iterator[None]:
 
     Bars of downloads stay, as they can last.
     """
+    import torch  # noqa: F401 - first: without it transformers would only remark on its absence
     from huggingface_hub.utils import logging as hub
     from huggingface_hub.utils.tqdm import enable_progress_bars
     from transformers.utils import logging as transformers

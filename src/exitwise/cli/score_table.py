@@ -20,7 +20,8 @@ def print_scores(
         title: the name of the set.
         beside: further rows, by name: other classifiers' scores on the same set.
     """
-    console = Console(markup=False, highlight=False)  # names of classes are no markup
+    # Names of classes are no markup, and a name of a file is not to be broken.
+    console = Console(markup=False, highlight=False, soft_wrap=True)
     heading = f"{title}: {measured['rows']} rows"
     if not measured["exits"]:
         console.print(f"{heading}, none of them labelled: there is nothing to score", style="bold")

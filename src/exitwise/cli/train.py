@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def train(
-    context: typer.Context,
     recipe: options.RecipeFile = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The run folder; by default in runs/.")
@@ -44,7 +43,22 @@ def train(
     ] = False,
 ) -> None:
     """Trains a multi-exit classifier: all stages of the recipe, into a run folder."""
-    chosen = chosen_recipe(context)
+    chosen = chosen_recipe(
+        recipe,
+        overrides,
+        encoder=encoder,
+        start_from=start_from,
+        task=task,
+        data_dir=data_dir,
+        train=train_file,
+        validation=validation,
+        test=test,
+        text_column=text_column,
+        pair_column=pair_column,
+        label_column=label_column,
+        regime=regime,
+        seed=seed,
+    )
     folder = output or default_folder(chosen)
     with other_libraries_quiet():
         from exitwise.cli.progress import stage_progress
