@@ -1,11 +1,12 @@
 """Answers to texts: made chunk by chunk, and written as JSONL or CSV."""
 
 import csv
+import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Literal
 
 from exitwise.errors import DataError
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 Format = Literal["jsonl", "csv"]
 Answer = dict[str, int | float | str]
-Write = Callable[[Sequence[Answer]], None]
+Write = Callable[[str], object]
 
 
 def answers(
@@ -61,40 +62,28 @@ def chunks(rows: "Iterable[TextRow]", size: int) -> "Iterator[list[TextRow]]":
         yield chunk
 
 
+def answers_as(form: Format, chunk: Sequence[Answer], *, is_first: bool) -> str:
+    r"""A chunk of answers as text; CSV begins with a header.
+
+    >>> answers_as("jsonl", [{"row": 1, "label": "good"}], is_first=True)
+    '{"row": 1, "label": "good"}\n'
+    >>> answers_as("csv", [{"row": 1, "label": "good"}], is_first=True)
+    'row,label\n1,good\n'
+    """
+    if form == "jsonl":
+        return "".join(json.dumps(answer, ensure_ascii=False) + "\n" for answer in chunk)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(chunk[0]), lineterminator="\n")
+    if is_first:
+        writer.writeheader()
+    writer.writerows(chunk)
+    return text.getvalue()
+
+
 @contextmanager
-def new_file(path: Path) -> Iterator[TextIO]:
+def new_file(path: Path) -> Iterator[Write]:
     """A text file that appears under its name when it is whole."""
     partial = path.with_name(path.name + ".partial")
     with partial.open("w", encoding="utf-8", newline="") as stream:
-        yield stream
+        yield stream.write
     partial.replace(path)
-
-
-def answer_writer(stream: TextIO, form: Format) -> Write:
-    """Writes a chunk of answers."""
-    return csv_writer(stream) if form == "csv" else jsonl_writer(stream)
-
-
-def jsonl_writer(stream: TextIO) -> Write:
-    """An object a line."""
-
-    def write(chunk: Sequence[Answer]) -> None:
-        stream.writelines(json.dumps(answer, ensure_ascii=False) + "\n" for answer in chunk)
-        stream.flush()
-
-    return write
-
-
-def csv_writer(stream: TextIO) -> Write:
-    """A header, then a row each."""
-    writer: csv.DictWriter[str] | None = None
-
-    def write(chunk: Sequence[Answer]) -> None:
-        nonlocal writer
-        if writer is None:
-            writer = csv.DictWriter(stream, list(chunk[0]), lineterminator="\n")
-            writer.writeheader()
-        writer.writerows(chunk)
-        stream.flush()
-
-    return write

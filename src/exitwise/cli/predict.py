@@ -4,12 +4,13 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
-from exitwise.cli.answers import Format, answer_writer, answers, chunks, new_file
+from exitwise.cli.answers import Format, Write, answers, answers_as, chunks, new_file
 from exitwise.cli.recipe_options import PairColumn, TextColumn
 from exitwise.cli.reports import other_libraries_quiet, spinner
 from exitwise.errors import ExitwiseError
@@ -63,23 +64,23 @@ def predict(
             raise ExitwiseError(f"{model} has no exit at layer {asked}; it has {there}")
         rows = read_rows(texts, text_column=text_column, pair_column=pair_column)
         num_answered = 0
-        with target(output) as stream:
-            write = answer_writer(stream, form or form_of(output))
+        with target(output) as write:
             for chunk in chunks(rows, CHUNK):
-                write(answers(engine, chunk, layer=asked, keep_text=keep_text))
+                found = answers(engine, chunk, layer=asked, keep_text=keep_text)
+                write(answers_as(form or form_of(output), found, is_first=num_answered == 0))
                 num_answered += len(chunk)
                 status.update(f"{num_answered} rows answered")
     logger.info("%d rows answered by exit %d", num_answered, asked)
 
 
 @contextmanager
-def target(output: Path | None) -> Iterator[TextIO]:
-    """Where the answers go."""
+def target(output: Path | None) -> Iterator[Write]:
+    """Where the answers go; what is written to standard output is there at once."""
     if output is None:
-        yield sys.stdout
+        yield partial(typer.echo, nl=False)
     else:
-        with new_file(output) as stream:
-            yield stream
+        with new_file(output) as write:
+            yield write
 
 
 def form_of(output: Path | None) -> Format:
