@@ -77,3 +77,26 @@ def test_the_size_of_a_task_is_known_without_its_data(
 def test_a_data_set_of_the_hub_is_not_fetched_to_count_it() -> None:
     recipe = Recipe(encoder="e", data=DataConfig(hub="nobody/nothing"))
     assert planned_batches(recipe) is None
+
+
+@pytest.mark.parametrize("command", ["plan", "train"])
+@pytest.mark.parametrize(
+    ("num_layers", "reason"),
+    [(1, "regime: exits below the last need at least 2"), (4, "at most 3")],
+)
+def test_an_encoder_of_too_few_layers_is_refused(
+    exitwise: Run, encoder: Path, labelled: Path, command: str, num_layers: int, reason: str
+) -> None:
+    sources = ("--encoder", encoder, "--train", labelled)
+    outcome = exitwise(command, "-q", *sources, "--set", f"num_layers={num_layers}")
+    assert outcome.status == 2
+    assert reason in outcome.err
+
+
+def test_an_encoder_that_nobody_can_walk_is_refused_by_name(
+    exitwise: Run, labelled: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
+    outcome = exitwise("plan", "-q", "--encoder", tmp_path, "--train", labelled)
+    assert outcome.status == 2
+    assert "gpt2" in outcome.err

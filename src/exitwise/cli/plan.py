@@ -50,23 +50,14 @@ def plan(
         seed=seed,
     )
     with other_libraries_quiet():
+        from exitwise.run import planned_stages
+
+        stages = planned_stages(chosen)
         batches = planned_batches(chosen)
-        stages = chosen.regime.stages(num_layers(chosen))
     if as_json:
         typer.echo(json.dumps(plain_plan(stages, batches)))
     else:
         print_plan(stages, batches)
-
-
-def num_layers(recipe: "Recipe") -> int:
-    """M: as the recipe says, else as the encoder's configuration does."""
-    from transformers import AutoConfig
-
-    from exitwise.run.material import source_of
-
-    if recipe.num_layers is not None:
-        return recipe.num_layers
-    return int(AutoConfig.from_pretrained(source_of(recipe)).num_hidden_layers)
 
 
 def planned_batches(recipe: "Recipe") -> "BatchPlan | None":

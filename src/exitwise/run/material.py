@@ -6,10 +6,12 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase, set
 
 from exitwise.data import EncodedTexts, Splits, TextDataset, encode_texts, length_limit, load_splits
 from exitwise.encoders import layerwise
-from exitwise.errors import ExitwiseError
+from exitwise.encoders.families import family_of
+from exitwise.errors import ExitwiseError, RecipeError
 from exitwise.inference import label_names, model_folder
 from exitwise.modeling import MultiExitForSequenceClassification, from_classifier
 from exitwise.recipe import Recipe
+from exitwise.regimes import Stage
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,7 @@ def build_model(recipe: Recipe, labels: tuple[str, ...]) -> MultiExitForSequence
     Only layers that the plan trains get an exit, so that no saved exit is a random one.
     """
     if recipe.encoder is not None:
-        config = AutoConfig.from_pretrained(recipe.encoder)
-        num_layers = recipe.num_layers or config.num_hidden_layers
-        plan = recipe.regime.stages(num_layers)
+        plan = planned_stages(recipe)
         return MultiExitForSequenceClassification.from_encoder(
             recipe.encoder,
             labels=labels,
@@ -74,6 +74,28 @@ def build_model(recipe: Recipe, labels: tuple[str, ...]) -> MultiExitForSequence
             f"{', '.join(labels)}: the classes must be the same and in the same order"
         )
     return model
+
+
+def planned_stages(recipe: Recipe) -> tuple[Stage, ...]:
+    """The plan of a recipe for its encoder, of which only the configuration is read.
+
+    Raises:
+        RecipeError: the encoder has too few layers for the recipe.
+        UnsupportedError: nobody can walk an encoder of this type.
+    """
+    config = AutoConfig.from_pretrained(source_of(recipe))
+    if recipe.encoder is not None:
+        family_of(config)
+    num_layers = recipe.num_layers or config.num_hidden_layers
+    if num_layers > config.num_hidden_layers:
+        raise RecipeError(
+            f"num_layers must be at most {config.num_hidden_layers}, all that {recipe.encoder} "
+            f"has, found {num_layers}"
+        )
+    try:
+        return recipe.regime.stages(num_layers)
+    except ValueError as error:
+        raise RecipeError(f"regime: {error}") from error
 
 
 def source_of(recipe: Recipe) -> str:

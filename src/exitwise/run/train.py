@@ -18,7 +18,7 @@ from exitwise.recipe import Recipe, recipe_hash, to_plain
 from exitwise.regimes import Stage
 from exitwise.run.environment import environment
 from exitwise.run.folder import RunFolder, write_folder, write_text
-from exitwise.run.material import Material, prepare
+from exitwise.run.material import Material, planned_stages, prepare
 from exitwise.run.measure import measure
 from exitwise.run.stage import run_stage
 from exitwise.training import dtype_of
@@ -56,7 +56,7 @@ def train(
         logger.info("%s has ended already", run.path)
         return run.read_result()
     material = prepare(recipe)
-    stages = recipe.regime.stages(material.model.num_layers)
+    stages = planned_stages(recipe)
     run.open(recipe, resume=resume)
     with log_file(run.log):
         write_text(run.environment, json.dumps(environment(), indent=2) + "\n")
