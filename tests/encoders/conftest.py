@@ -22,6 +22,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
         "deberta-v2",
         {"share_att_key": False, "pos_att_type": "c2p", "position_buckets": -1},
     ),
+    "deberta, one product, shared keys": ("deberta-v2", {"pos_att_type": "p2c"}),
     "deberta, absolute": (
         "deberta-v2",
         {
