@@ -1,15 +1,16 @@
 """The backward passes of an update: two gradients, one decision, no pass to combine them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Generic, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from exitwise.gradients.comparison import Comparison
 from exitwise.gradients.decision import GateReport, Key, decide, read_decisions
 from exitwise.gradients.gate import GradientGate
-from exitwise.gradients.held import HeldGradients, accumulate
+from exitwise.gradients.held import accumulate
 
 CEWeight = Literal["complement", "one"]
 
@@ -27,7 +28,8 @@ class GatedBackward(Generic[Key]):
     `grad = None`. With an auxiliary loss and no `extra`, a closed gate, weight 0 and plain
     cross-entropy leave the same bits in `p.grad`.
 
-    Memory: the two gradients beside `p.grad`; one of them becomes `p.grad` where that was empty.
+    Memory: one gradient beside `p.grad`, the contrastive one; one more if the gate decides once
+    an update of several micro-batches, one more if it compares with soft targets.
 
     Args:
         groups: the parameters of each decision; those without `requires_grad` are left out.
@@ -63,7 +65,7 @@ class GatedBackward(Generic[Key]):
             raise ValueError(f"the gate compares the {gate.parameters}: pass its parameters")
         chosen = {id(member) for member in (self._parameters if compared is None else compared)}
         self._is_compared = [id(parameter) in chosen for parameter in self._parameters]
-        self._held: HeldGradients | None = None
+        self._comparison: Comparison | None = None
 
     def __call__(
         self,
@@ -96,10 +98,7 @@ class GatedBackward(Generic[Key]):
             mixed = self._weight_of_ce(is_open=True) * primary + self.weight * auxiliary
             self._backward(_total(mixed, extra), scale)
             return {}
-        self._hold(self.gate, primary, auxiliary, extra, scale)
-        if self.gate.every == "update" and not is_last:
-            return {}
-        return self._decide(self.gate, scale)
+        return self._gated(self.gate, primary, auxiliary, extra, scale, is_last=is_last)
 
     def _backward(self, loss: Tensor, scale: float, *, keep_graph: bool = False) -> None:
         """One backward pass straight into `p.grad`."""
@@ -110,81 +109,63 @@ class GatedBackward(Generic[Key]):
             inputs=self._parameters,
         )
 
-    def _gradients(
-        self, loss: Tensor, scale: float, *, keep_graph: bool = True
-    ) -> list[Tensor | None]:
-        """One backward pass. The scale goes in at the top, before anything can underflow."""
-        gradients = torch.autograd.grad(
-            loss,
-            self._parameters,
-            torch.full_like(loss, scale),
-            retain_graph=keep_graph,
-            allow_unused=True,
-        )
-        return list(gradients)
-
-    def _hold(
+    def _gated(
         self,
         gate: GradientGate,
         primary: Tensor,
         auxiliary: Tensor,
         extra: Tensor | None,
         scale: float,
-    ) -> None:
-        """Adds the gradients of a micro-batch to those that wait; `extra` need not wait."""
-        soft_targets: list[Tensor | None] = [None] * len(self._parameters)
+        *,
+        is_last: bool,
+    ) -> dict[Key, GateReport]:
+        """The passes of a gated micro-batch; that of cross-entropy last, to be compared."""
+        comparison = self._comparison or self._new_comparison(gate)
+        self._comparison = comparison
         if extra is not None and gate.compare_with == "ce":
             self._backward(extra, scale, keep_graph=True)
         elif extra is not None:
-            soft_targets = self._gradients(extra, scale)
-            self._add(list(soft_targets))
-        held = HeldGradients(
-            auxiliary=self._gradients(auxiliary, scale),
-            primary=self._gradients(primary, scale, keep_graph=False),
-            soft_targets=soft_targets,
-            auxiliary_loss=auxiliary.detach(),
+            with comparison.soft_targets.receives():
+                self._backward(extra, scale, keep_graph=True)
+        with comparison.towards_open.receives():
+            self._backward(auxiliary, scale, keep_graph=True)
+        comparison.auxiliary_loss = comparison.auxiliary_loss + auxiliary.detach()
+        is_once_an_update = gate.every == "update"
+        with comparison.primary.receives() if is_once_an_update else comparison.during_backward():
+            self._backward(primary, scale)
+        if is_once_an_update and not is_last:
+            return {}
+        self._comparison = None
+        for index, gradient in comparison.rest():
+            accumulate(self._parameters[index], gradient)
+        return self._decide(gate, comparison, scale)
+
+    def _new_comparison(self, gate: GradientGate) -> Comparison:
+        opened, closed = (self._weight_of_ce(is_open=is_open) for is_open in (True, False))
+        return Comparison(
+            gate,
+            self._parameters,
+            is_compared=self._is_compared,
+            ce_weight_closed=closed,
+            ce_difference=0.0 if opened == closed else -1.0,
         )
-        self._held = held if self._held is None else self._held.plus(held)
 
-    def _decide(self, gate: GradientGate, scale: float) -> dict[Key, GateReport]:
-        """Decides for each group and adds what was held to `p.grad`."""
-        assert self._held is not None
-        held, self._held = self._held, None
-        reports = read_decisions(gate, dict(self._decisions(gate, held, scale)))
-        for key, report in reports.items():
-            members = self._groups[key]
-            self._add(held.primary, self._weight_of_ce(is_open=report.is_open), members)
-            if report.is_open:
-                self._add(held.auxiliary, self.weight, members)
-        return reports
-
-    def _decisions(
-        self, gate: GradientGate, held: HeldGradients, scale: float
-    ) -> Iterator[tuple[Key, Tensor]]:
-        """The decision for each group that a loss reaches, still on the device."""
-        may_overflow = held.auxiliary_loss.isfinite() & (scale > 1)
+    def _decide(
+        self, gate: GradientGate, comparison: Comparison, scale: float
+    ) -> dict[Key, GateReport]:
+        """Decides for each group that a loss reaches; opens the gate where it may."""
+        may_overflow = comparison.auxiliary_loss.isfinite() & (scale > 1)
+        decisions = {}
         for key, members in self._groups.items():
-            reference, auxiliary = held.pair(members)
-            if any(gradient is not None for gradient in (*reference, *auxiliary)):
-                decision = decide(
-                    gate,
-                    reference,
-                    auxiliary,
-                    is_compared=[self._is_compared[index] for index in members],
-                    may_overflow=may_overflow,
-                )
-                yield key, decision
-
-    def _add(
-        self,
-        gradients: list[Tensor | None],
-        weight: float = 1.0,
-        members: Iterable[int] | None = None,
-    ) -> None:
-        """Moves gradients into `p.grad`, one by one, so that no whole copy exists beside it."""
-        for index in range(len(gradients)) if members is None else members:
-            accumulate(self._parameters[index], gradients[index], weight)
-            gradients[index] = None
+            compared = [comparison.compared[i] for i in members if i in comparison.compared]
+            if compared:
+                decisions[key] = decide(gate, compared, may_overflow=may_overflow)
+        reports = read_decisions(gate, decisions)
+        for key, report in reports.items():
+            for index in self._groups[key] if report.is_open else ():
+                gradient = comparison.towards_open.pop(index)
+                accumulate(self._parameters[index], gradient, self.weight)
+        return reports
 
     def _weight_of_ce(self, *, is_open: bool) -> float:
         if self.ce_weight == "one":

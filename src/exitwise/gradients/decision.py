@@ -3,14 +3,14 @@
 import math
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import compress
 from typing import NamedTuple, TypeVar
 
 import torch
 from jaxtyping import Bool, Float64
 from torch import Tensor
 
-from exitwise.gradients.angle import Gradients, angle_of, inner_products
+from exitwise.gradients.angle import angle_of
+from exitwise.gradients.comparison import Compared
 from exitwise.gradients.gate import GradientGate
 
 Key = TypeVar("Key", bound=Hashable)
@@ -33,32 +33,21 @@ class GateReport(NamedTuple):
 
 
 def decide(
-    gate: GradientGate,
-    reference: Gradients,
-    auxiliary: Gradients,
-    *,
-    is_compared: Sequence[bool],
-    may_overflow: Bool[Tensor, ""],
+    gate: GradientGate, compared: Sequence[Compared], *, may_overflow: Bool[Tensor, ""]
 ) -> Float64[Tensor, "3"]:
     """The angle, whether the gate is open and whether the contrastive gradient is finite.
 
     Args:
         gate: what decides.
-        reference: the gradient of cross-entropy, one tensor a parameter, `None` for zeros.
-        auxiliary: the contrastive gradient.
-        is_compared: which parameters the angle is measured on. Finiteness is asked of all.
+        compared: the parameters that decide together. Finiteness is asked of all of them.
         may_overflow: whether a gradient that is not finite is a matter of the loss scale. It
             then goes on into `p.grad`, where the scaler finds it, skips the update and lowers
             the scale; dropped here, the scale would stay and the contrast be lost for good.
     """
-    chosen = [
-        is_one and gate.needs_angle and (gate.parameters != "shared" or None not in (one, two))
-        for one, two, is_one in zip(reference, auxiliary, is_compared, strict=True)
-    ]
-    products = inner_products(_select(reference, chosen), _select(auxiliary, chosen))
-    rest = _select(auxiliary, [not is_one for is_one in chosen])
-    squared_norm = products[2] + inner_products([None] * len(rest), rest)[2]
-    angle, is_finite = angle_of(products), squared_norm.isfinite()
+    products = torch.stack([each.products for each in compared])
+    is_part = torch.tensor([[each.is_part_of_angle] for each in compared], device=products.device)
+    angle = angle_of(products.where(is_part, 0.0).sum(dim=0))
+    is_finite = products[:, 2].sum().isfinite()
     is_open = gate.is_open(angle, is_finite) | (~is_finite & may_overflow)
     return torch.stack([angle, is_open.double(), is_finite.double()])
 
@@ -88,7 +77,3 @@ def read_decisions(
                 stacklevel=2,
             )
     return reports
-
-
-def _select(gradients: Gradients, is_selected: Sequence[bool]) -> list[Tensor | None]:
-    return list(compress(gradients, is_selected))
