@@ -24,6 +24,7 @@ from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.objectives import Terms
 from exitwise.outputs import ExitOutput
 from exitwise.regimes import Stage
+from exitwise.training.dropout import use_fast_dropout
 from exitwise.training.gate_log import GateLog
 from exitwise.training.step import gated_step
 
@@ -42,7 +43,7 @@ class MultiExitTrainer(Trainer):
     layers (`FrozenHiddenStates`) instead of token ids.
 
     Args:
-        model: its parameters outside the stage are frozen here.
+        model: its parameters outside the stage are frozen here, its dropout is made fast.
         stage: what is trained.
         args: with `max_grad_norm=0`: clipping is done here, per exit in a frozen stage.
         train_dataset: rows with `labels`.
@@ -82,6 +83,7 @@ class MultiExitTrainer(Trainer):
             )
         self.stage = stage
         self.groups = freeze_outside(model, stage)
+        use_fast_dropout(model)
         super().__init__(
             model=model,
             args=args,
