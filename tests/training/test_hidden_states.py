@@ -51,7 +51,7 @@ def test_no_padding_is_kept(
     model = make_model()
     cache = cache_hidden_states(model, texts, PadBatch(tiny_tokenizer), precision="fp32")
     assert cache.lengths == texts.lengths
-    assert cache.num_bytes == 4 * 3 * 16 * sum(texts.lengths)  # bytes, layers, width, tokens
+    assert cache.states.nbytes == 4 * 3 * 16 * sum(texts.lengths)  # bytes, layers, width, tokens
 
 
 def test_half_precision_takes_half_the_memory(
@@ -62,7 +62,7 @@ def test_half_precision_takes_half_the_memory(
         cache_hidden_states(model, texts, pad, precision=precision)
         for precision in ("fp32", "bf16")
     )
-    assert half.num_bytes * 2 == whole.num_bytes
+    assert half.states.nbytes * 2 == whole.states.nbytes
     torch.testing.assert_close(half[0]["hidden"].float(), whole[0]["hidden"], rtol=0.1, atol=0.1)
 
 

@@ -38,6 +38,15 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Start again; what the folder holds is lost.")
     ] = False,
+    cache_budget: Annotated[
+        str, typer.Option(help="How much of a frozen encoder's hidden states may be kept.")
+    ] = "8GB",
+    cache_dir: Annotated[
+        Path | None, typer.Option(help="Where they lie if memory does not suffice.")
+    ] = None,
+    keep_cache: Annotated[
+        bool, typer.Option("--keep-cache", help="Leave such files for a later run.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the content of result.json.")
     ] = False,
@@ -63,10 +72,14 @@ def train(
     with other_libraries_quiet():
         from exitwise.cli.progress import stage_progress
         from exitwise.run import train as run
+        from exitwise.training import CacheSettings, parse_bytes
 
+        cache = CacheSettings(budget=parse_bytes(cache_budget), folder=cache_dir, keep=keep_cache)
         try:
             with stage_progress() as progress:
-                result = run(chosen, folder, resume=resume, force=force, callbacks=[progress])
+                result = run(
+                    chosen, folder, resume=resume, force=force, callbacks=[progress], cache=cache
+                )
         except KeyboardInterrupt:
             typer.echo(f"exitwise: interrupted; --resume goes on in {folder}", err=True)
             raise typer.Exit(130) from None

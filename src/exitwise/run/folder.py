@@ -6,6 +6,7 @@ train.log           what was chosen and what happened
 metrics.jsonl       the scores of each exit after each epoch
 gates/STAGE.jsonl   angle and decision of every batch
 checkpoints/        while it runs: the Trainer's checkpoints, and each finished stage
+hidden_states/      of a frozen encoder, while a stage runs that cannot keep them in memory
 model/              the classifier, with its tokenizer
 result.json         the scores at the end; it is written last
 """
@@ -34,6 +35,7 @@ class RunFolder:
         self.log = path / "train.log"
         self.metrics = path / "metrics.jsonl"
         self.checkpoints = path / "checkpoints"
+        self.hidden_states = path / "hidden_states"
         self.model = path / "model"
         self.result = path / "result.json"
 

@@ -4,7 +4,6 @@ import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,7 +21,6 @@ from transformers import (
 from exitwise.data import (
     ClassBalancedSampler,
     LengthBucketSampler,
-    PadBatch,
     batch_plan,
     class_weights,
 )
@@ -31,16 +29,14 @@ from exitwise.recipe import Recipe
 from exitwise.regimes import Stage
 from exitwise.run.folder import RunFolder, write_folder
 from exitwise.run.material import Material
+from exitwise.run.stage_data import StageData, stage_data
 from exitwise.training import (
-    Collate,
+    CacheSettings,
     ExitPredictions,
     GateLog,
     MultiExitTrainer,
-    Rows,
     average_score,
-    cache_hidden_states,
     exit_scores,
-    pad_hidden_states,
     stage_arguments,
     warn_of_constant_exits,
 )
@@ -56,6 +52,7 @@ def run_stage(
     material: Material,
     run: RunFolder,
     callbacks: Sequence[TrainerCallback],
+    cache: CacheSettings,
 ) -> None:
     """Trains a stage, from its last checkpoint if there is one, and keeps the model it ends with.
 
@@ -64,10 +61,11 @@ def run_stage(
     checkpoint = run.last_checkpoint(stage.name)
     gate_log = GateLog(run.gates(stage.name))
     gate_log.forget_after(0 if checkpoint is None else steps_of(checkpoint))
-    trainer = stage_trainer(stage, recipe, material, run, gate_log, callbacks)
-    if checkpoint is not None:
-        logger.info("stage %s goes on from %s", stage.name, checkpoint.name)
-    trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    with stage_data(stage, recipe, material, cache, run.hidden_states) as data:
+        trainer = stage_trainer(stage, recipe, material, run, data, gate_log, callbacks)
+        if checkpoint is not None:
+            logger.info("stage %s goes on from %s", stage.name, checkpoint.name)
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     write_folder(run.finished_stage(stage.name), material.model.save_pretrained)
 
 
@@ -76,10 +74,11 @@ def stage_trainer(
     recipe: Recipe,
     material: Material,
     run: RunFolder,
+    data: StageData,
     gate_log: GateLog,
     callbacks: Sequence[TrainerCallback],
 ) -> MultiExitTrainer:
-    """The Trainer of a stage, on token ids, or on hidden states if the encoder is frozen."""
+    """The Trainer of a stage."""
     settings = recipe.training
     plan = batch_plan(
         len(material.train), micro_batch=settings.micro_batch, accumulation=settings.accumulation
@@ -87,7 +86,6 @@ def stage_trainer(
     arguments = stage_arguments(
         stage, settings, plan, folder=run.stage_checkpoints(stage.name), seed=recipe.seed
     )
-    data = stage_data(stage, recipe, material)
     record = EpochRecord(run.metrics, stage, material)
     early = settings.early_stopping
     trainer = MultiExitTrainer(
@@ -106,27 +104,6 @@ def stage_trainer(
     )
     trainer.remove_callback(PrinterCallback)
     return trainer
-
-
-class StageData(NamedTuple):
-    """What a stage reads."""
-
-    train: Rows
-    validation: Rows
-    collate: Collate
-
-
-def stage_data(stage: Stage, recipe: Recipe, material: Material) -> StageData:
-    """Token ids, or the hidden states of an encoder that is frozen."""
-    pad = PadBatch(material.tokenizer)
-    texts = material.train, material.first_validation
-    if not stage.freeze_encoder:
-        return StageData(*texts, pad)
-    precision = recipe.training.precision
-    train, validation = (
-        cache_hidden_states(material.model, each, pad, precision=precision) for each in texts
-    )
-    return StageData(train, validation, pad_hidden_states)
 
 
 class EpochRecord(TrainerCallback):

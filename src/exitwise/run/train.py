@@ -21,7 +21,7 @@ from exitwise.run.folder import RunFolder, write_folder, write_text
 from exitwise.run.material import Material, planned_stages, prepare
 from exitwise.run.measure import measure
 from exitwise.run.stage import run_stage
-from exitwise.training import dtype_of
+from exitwise.training import CacheSettings, dtype_of
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +33,7 @@ def train(
     resume: bool = False,
     force: bool = False,
     callbacks: Sequence[TrainerCallback] = (),
+    cache: CacheSettings = CacheSettings(),  # noqa: B008 - frozen
 ) -> dict[str, Any]:
     """Runs all stages of the recipe's regime and writes the run folder.
 
@@ -46,6 +47,7 @@ def train(
             has ended is left as it is.
         force: start again where there is a run already; that one is lost.
         callbacks: told of the progress, as in transformers.
+        cache: how much of a frozen encoder's hidden states may be kept, and where.
 
     Returns:
         The content of `result.json`.
@@ -62,7 +64,8 @@ def train(
         write_text(run.environment, json.dumps(environment(), indent=2) + "\n")
         started = time.perf_counter()
         seconds = {
-            stage.name: complete_stage(stage, recipe, material, run, callbacks) for stage in stages
+            stage.name: complete_stage(stage, recipe, material, run, callbacks, cache)
+            for stage in stages
         }
         write_folder(run.model, lambda path: save_model(material, path))
         result = describe(recipe, material, stages, run) | {
@@ -78,6 +81,7 @@ def complete_stage(
     material: Material,
     run: RunFolder,
     callbacks: Sequence[TrainerCallback],
+    cache: CacheSettings,
 ) -> float | None:
     """Trains a stage, or takes its model where it is finished; the seconds that it took now."""
     finished = run.finished_stage(stage.name)
@@ -91,7 +95,7 @@ def complete_stage(
     )
     started = time.perf_counter()
     set_seed(recipe.seed)  # a stage does not depend on what ran before it in the process
-    run_stage(stage, recipe, material, run, callbacks)
+    run_stage(stage, recipe, material, run, callbacks, cache)
     return round(time.perf_counter() - started, 1)
 
 

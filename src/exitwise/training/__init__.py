@@ -1,6 +1,13 @@
 """Training: one stage is one run of a Trainer."""
 
 from exitwise.training.aligned import AlignedTrainer
+from exitwise.training.cache_place import (
+    CacheSettings,
+    cache_name,
+    choose_place,
+    parse_bytes,
+    stage_bytes,
+)
 from exitwise.training.evaluation import (
     ExitPredictions,
     average_score,
@@ -24,6 +31,7 @@ from exitwise.training.trainer import Collate, MultiExitTrainer, Rows
 
 __all__ = [
     "AlignedTrainer",
+    "CacheSettings",
     "Collate",
     "ExitPredictions",
     "FrozenHiddenStates",
@@ -34,10 +42,14 @@ __all__ = [
     "TrainingSettings",
     "average_score",
     "cache_hidden_states",
+    "cache_name",
+    "choose_place",
     "dtype_of",
     "exit_scores",
     "pad_hidden_states",
+    "parse_bytes",
     "resolve_precision",
     "stage_arguments",
+    "stage_bytes",
     "warn_of_constant_exits",
 ]

@@ -49,7 +49,8 @@ def exit_scores(predictions: ExitPredictions, metric: str) -> dict[int, Scores]:
         shape = geometry(torch.from_numpy(embeddings[sample]), labels)
         if shape.is_collapsed():
             logger.warning(
-                "exit %d: samples of different labels have a mean cosine of %.3f (collapse)",
+                "exit %d: samples of different labels have a mean cosine of %.3f (collapse): "
+                "a lower learning_rate or a higher exit_learning_rate may mend it",
                 layer,
                 shape.negative_similarity,
             )

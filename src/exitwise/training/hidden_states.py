@@ -1,7 +1,8 @@
 """The frozen encoder's hidden states, computed once per text instead of once per epoch."""
 
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
+from pathlib import Path
 
 import torch
 from jaxtyping import Float, Int
@@ -10,47 +11,47 @@ from torch.utils.data import Dataset
 
 from exitwise.data import EncodedTexts, PadBatch
 from exitwise.modeling import MultiExitForSequenceClassification
+from exitwise.training.cache_file import open_or_fill
 from exitwise.training.settings import Precision, dtype_of
-
-logger = logging.getLogger(__name__)
 
 Row = dict[str, Tensor]
 ROWS_AT_ONCE = 64
 
 
 class FrozenHiddenStates(Dataset[Row]):
-    """What frozen layers say of each text, unpadded, in memory.
+    """What frozen layers say of each text, unpadded; rows with `hidden` [m, l, d] and `labels`.
 
-    The frozen encoder's output never changes, so that stage 2 reads it from here. It takes
-    tokens x layers x width values: of two bytes if the encoder ran in bfloat16, else of four.
+    The frozen encoder's output never changes, so that stage 2 reads it from here.
 
     Args:
-        rows: for each text `hidden` [m, l, d] of its l tokens after m layers, and `labels`.
+        states: of all tokens of all texts, end to end.
+        lengths: the number of tokens of each text.
+        labels: of each text.
     """
 
-    def __init__(self, rows: list[Row]) -> None:
-        self.rows = rows
-        self.lengths = [row["hidden"].shape[1] for row in rows]
+    def __init__(
+        self, states: Float[Tensor, "t m d"], lengths: Sequence[int], labels: Int[Tensor, " r"]
+    ) -> None:
+        self.states = states
+        self.lengths = list(lengths)
+        self.labels = labels
+        self._bounds = list(pairwise(accumulate(lengths, initial=0)))
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.lengths)
 
     def __getitem__(self, index: int) -> Row:
-        return self.rows[index]
-
-    @property
-    def num_bytes(self) -> int:
-        """The size of all hidden states."""
-        return sum(row["hidden"].nbytes for row in self.rows)
+        start, stop = self._bounds[index]
+        return {"hidden": self.states[start:stop].transpose(0, 1), "labels": self.labels[index]}
 
 
-@torch.no_grad()
 def cache_hidden_states(
     model: MultiExitForSequenceClassification,
     texts: EncodedTexts,
     collate: PadBatch,
     *,
     precision: Precision,
+    file: Path | None = None,
 ) -> FrozenHiddenStates:
     """Runs the encoder once over all texts, in evaluation mode and without gradient.
 
@@ -59,35 +60,61 @@ def cache_hidden_states(
         texts: rows of token ids with labels.
         collate: rows to a padded batch.
         precision: in which the encoder runs and the states are kept.
+        file: where the states lie, mapped into memory; in memory itself if `None`. A whole file
+            of the right size is taken as it is: its name must tell what it holds.
     """
-    model.eval()
     dtype = dtype_of(precision)
+    shape = states_shape(model, texts)
+
+    def fill(states: Tensor) -> None:
+        starts = list(accumulate(texts.lengths, initial=0))
+        for index, row in hidden_states_of(model, texts, collate, dtype):
+            states[starts[index] : starts[index + 1]] = row
+
+    model.eval()
+    if file is None:
+        states = torch.empty(shape, dtype=dtype)
+        fill(states)
+    else:
+        states = open_or_fill(file, shape, dtype, fill)
+    return FrozenHiddenStates(states, texts.lengths, torch.as_tensor(texts.labels))
+
+
+def states_shape(
+    model: MultiExitForSequenceClassification, texts: EncodedTexts
+) -> tuple[int, int, int]:
+    """Tokens, layers with an exit, width."""
+    return sum(texts.lengths), len(model.exit_layers), model.encoder.config.hidden_size
+
+
+@torch.no_grad()
+def hidden_states_of(
+    model: MultiExitForSequenceClassification,
+    texts: EncodedTexts,
+    collate: PadBatch,
+    dtype: torch.dtype,
+) -> Iterator[tuple[int, Float[Tensor, "_ m d"]]]:
+    """The index of each text and the states of its tokens, from long to short texts."""
     order = texts.sorted_by_length()[1].tolist()
-    rows: dict[int, Row] = {}
     for start in range(0, len(order), ROWS_AT_ONCE):
         chosen = order[start : start + ROWS_AT_ONCE]
         batch = {
             name: tensor.to(model.device)
             for name, tensor in collate([texts[index] for index in chosen]).items()
+            if name != "labels"
         }
-        labels = batch.pop("labels")
         with torch.autocast(model.device.type, dtype=dtype, enabled=dtype != torch.float32):
             hidden, mask = model.hidden_states(**batch, layers=model.exit_layers)
-        for index, states, label in zip(chosen, unpadded(hidden, mask), labels.cpu(), strict=True):
-            rows[index] = {"hidden": states.to(dtype), "labels": label}
-    cache = FrozenHiddenStates([rows[index] for index in range(len(rows))])
-    logger.info(
-        "hidden states of %d texts are kept in memory: %.0f MB", len(cache), cache.num_bytes / 1e6
-    )
-    return cache
+        yield from zip(chosen, unpadded(hidden, mask), strict=True)
 
 
 def unpadded(
     hidden: Mapping[int, Float[Tensor, "n l d"]], attention_mask: Int[Tensor, "n l"]
-) -> list[Float[Tensor, "m _ d"]]:
-    """Each row's tokens alone, its layers stacked: padding is not kept."""
-    stacked = torch.stack(tuple(hidden.values()), dim=1)  # [n, m, l, d]
-    return [row[:, mask.bool()].cpu() for row, mask in zip(stacked, attention_mask, strict=True)]
+) -> Iterator[Float[Tensor, "_ m d"]]:
+    """Each row's tokens alone, with all layers: padding is not kept."""
+    stacked = torch.stack(tuple(hidden.values()), dim=2).cpu()  # [n, l, m, d]
+    for row, mask in zip(stacked, attention_mask.bool().cpu(), strict=True):
+        yield row[mask]
 
 
 def pad_hidden_states(rows: Sequence[Row]) -> dict[str, Tensor]:
