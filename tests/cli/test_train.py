@@ -101,3 +101,33 @@ def test_without_a_folder_the_same_recipe_finds_its_run_again() -> None:
     assert mrpc.name.startswith("mrpc-")
     own = default_folder(chosen_recipe(None, None, encoder="e", train=Path("data/reviews.csv")))
     assert own.name.startswith("reviews-")
+
+
+def test_the_profile_tells_every_part_of_every_stage(
+    exitwise: Run, quick: list[object], tmp_path: Path
+) -> None:
+    short = ("--set", "regime.backbone.epochs=1", "--set", "regime.exits.epochs=1")
+    outcome = exitwise("train", *quick, *short, "-o", tmp_path / "run", "--profile")
+    assert outcome.status == 0, outcome.err
+    profile = json.loads((tmp_path / "run" / "result.json").read_text())["profile"]
+    step = {
+        *("data", "forward", "backward: contrastive", "backward: cross-entropy", "gate"),
+        *("clipping", "optimiser", "evaluation", "other"),
+    }
+    assert set(profile["backbone"]) == {"hidden states", *step}
+    assert set(profile["exits"]) == {"hidden states", "backward: soft targets", *step}
+    for stage, parts in profile.items():
+        assert all(seconds >= 0 for seconds in parts.values())
+        told = (line.split() for line in outcome.out.splitlines())
+        lines = [cells for cells in told if cells[:1] == [stage]]
+        assert len(lines) == len(parts) + 1
+        assert lines[-1][1:] == ["all", f"{sum(parts.values()):.1f}"]
+
+
+def test_a_budget_that_is_no_size_is_refused_before_anything_is_written(
+    exitwise: Run, quick: list[object], tmp_path: Path
+) -> None:
+    outcome = exitwise("train", *quick, "-o", tmp_path / "run", "--cache-budget", "much")
+    assert outcome.status == 2
+    assert "such as 8GB" in outcome.err
+    assert not (tmp_path / "run").exists()

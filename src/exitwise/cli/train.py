@@ -47,6 +47,7 @@ def train(
     keep_cache: Annotated[
         bool, typer.Option("--keep-cache", help="Leave such files for a later run.")
     ] = False,
+    profile: Annotated[bool, typer.Option("--profile", help="Print where the time went.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the content of result.json.")
     ] = False,
@@ -78,7 +79,13 @@ def train(
         try:
             with stage_progress() as progress:
                 result = run(
-                    chosen, folder, resume=resume, force=force, callbacks=[progress], cache=cache
+                    chosen,
+                    folder,
+                    resume=resume,
+                    force=force,
+                    callbacks=[progress],
+                    cache=cache,
+                    profile=profile,
                 )
         except KeyboardInterrupt:
             typer.echo(f"exitwise: interrupted; --resume goes on in {folder}", err=True)
@@ -99,12 +106,16 @@ def default_folder(recipe: "Recipe") -> Path:
 
 
 def show(result: dict[str, object], folder: Path) -> None:
-    """Prints the scores of every set, and where things lie."""
+    """Prints the scores of every set, where the time went if asked for, and where things lie."""
+    from exitwise.cli.profile_table import print_profile
     from exitwise.cli.score_table import print_scores
 
     scores = result["scores"]
     assert isinstance(scores, dict)
     for name, found in scores.items():
         print_scores(found, name)
+    profile = result.get("profile")
+    if isinstance(profile, dict):
+        print_profile(profile)
     typer.echo(f"run    {folder}\nmodel  {folder / 'model'}")
     typer.echo(f"next   exitwise predict {folder} TEXTS.csv")

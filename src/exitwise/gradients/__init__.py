@@ -4,12 +4,15 @@ from exitwise.gradients.angle import gradient_angle
 from exitwise.gradients.backward import CEWeight, GatedBackward, gated_backward
 from exitwise.gradients.decision import GateReport
 from exitwise.gradients.gate import GradientGate
+from exitwise.gradients.measure import Measure, unmeasured
 
 __all__ = [
     "CEWeight",
     "GateReport",
     "GatedBackward",
     "GradientGate",
+    "Measure",
     "gated_backward",
     "gradient_angle",
+    "unmeasured",
 ]

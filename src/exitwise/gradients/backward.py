@@ -11,6 +11,15 @@ from exitwise.gradients.comparison import Comparison
 from exitwise.gradients.decision import GateReport, Key, decide, read_decisions
 from exitwise.gradients.gate import GradientGate
 from exitwise.gradients.held import accumulate
+from exitwise.gradients.measure import (
+    CE,
+    COMBINED,
+    CONTRAST,
+    GATE,
+    SOFT_TARGETS,
+    Measure,
+    unmeasured,
+)
 
 CEWeight = Literal["complement", "one"]
 
@@ -39,6 +48,7 @@ class GatedBackward(Generic[Key]):
             $L_{ce} + \lambda L_{con}$.
         compared: the parameters on which the gradients are compared, all if `None`. Needed if
             the gate compares those of the encoder or of the exit: only the caller knows them.
+        measure: opens the part of the time that a pass or a decision belongs to.
     """
 
     def __init__(
@@ -49,6 +59,7 @@ class GatedBackward(Generic[Key]):
         gate: GradientGate | None,
         ce_weight: CEWeight = "complement",
         compared: Iterable[Tensor] | None = None,
+        measure: Measure = unmeasured,
     ) -> None:
         self.weight = weight
         self.gate = gate
@@ -65,6 +76,7 @@ class GatedBackward(Generic[Key]):
             raise ValueError(f"the gate compares the {gate.parameters}: pass its parameters")
         chosen = {id(member) for member in (self._parameters if compared is None else compared)}
         self._is_compared = [id(parameter) in chosen for parameter in self._parameters]
+        self._measure = measure
         self._comparison: Comparison | None = None
 
     def __call__(
@@ -92,22 +104,23 @@ class GatedBackward(Generic[Key]):
             is_last: whether the optimiser's update follows.
         """
         if auxiliary is None or self.weight == 0:
-            self._backward(_total(primary, extra), scale)
+            self._backward(_total(primary, extra), scale, part=CE)
             return {}
         if self.gate is None:
             mixed = self._weight_of_ce(is_open=True) * primary + self.weight * auxiliary
-            self._backward(_total(mixed, extra), scale)
+            self._backward(_total(mixed, extra), scale, part=COMBINED)
             return {}
         return self._gated(self.gate, primary, auxiliary, extra, scale, is_last=is_last)
 
-    def _backward(self, loss: Tensor, scale: float, *, keep_graph: bool = False) -> None:
-        """One backward pass straight into `p.grad`."""
-        torch.autograd.backward(
-            loss,
-            torch.full_like(loss, scale),
-            retain_graph=keep_graph,
-            inputs=self._parameters,
-        )
+    def _backward(self, loss: Tensor, scale: float, *, part: str, keep_graph: bool = False) -> None:
+        """One backward pass. The scale goes in at the top, before anything can underflow."""
+        with self._measure(part):
+            torch.autograd.backward(
+                loss,
+                torch.full_like(loss, scale),
+                retain_graph=keep_graph,
+                inputs=self._parameters,
+            )
 
     def _gated(
         self,
@@ -123,22 +136,23 @@ class GatedBackward(Generic[Key]):
         comparison = self._comparison or self._new_comparison(gate)
         self._comparison = comparison
         if extra is not None and gate.compare_with == "ce":
-            self._backward(extra, scale, keep_graph=True)
+            self._backward(extra, scale, part=SOFT_TARGETS, keep_graph=True)
         elif extra is not None:
             with comparison.soft_targets.receives():
-                self._backward(extra, scale, keep_graph=True)
+                self._backward(extra, scale, part=SOFT_TARGETS, keep_graph=True)
         with comparison.towards_open.receives():
-            self._backward(auxiliary, scale, keep_graph=True)
+            self._backward(auxiliary, scale, part=CONTRAST, keep_graph=True)
         comparison.auxiliary_loss = comparison.auxiliary_loss + auxiliary.detach()
         is_once_an_update = gate.every == "update"
         with comparison.primary.receives() if is_once_an_update else comparison.during_backward():
-            self._backward(primary, scale)
+            self._backward(primary, scale, part=CE)
         if is_once_an_update and not is_last:
             return {}
         self._comparison = None
-        for index, gradient in comparison.rest():
-            accumulate(self._parameters[index], gradient)
-        return self._decide(gate, comparison, scale)
+        with self._measure(GATE):
+            for index, gradient in comparison.rest():
+                accumulate(self._parameters[index], gradient)
+            return self._decide(gate, comparison, scale)
 
     def _new_comparison(self, gate: GradientGate) -> Comparison:
         opened, closed = (self._weight_of_ce(is_open=is_open) for is_open in (True, False))

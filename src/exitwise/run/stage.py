@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from exitwise.data import (
     batch_plan,
     class_weights,
 )
+from exitwise.gradients import Measure
 from exitwise.metrics import Scores
 from exitwise.recipe import Recipe
 from exitwise.regimes import Stage
@@ -53,6 +55,7 @@ def run_stage(
     run: RunFolder,
     callbacks: Sequence[TrainerCallback],
     cache: CacheSettings,
+    measure: Measure,
 ) -> None:
     """Trains a stage, from its last checkpoint if there is one, and keeps the model it ends with.
 
@@ -61,8 +64,12 @@ def run_stage(
     checkpoint = run.last_checkpoint(stage.name)
     gate_log = GateLog(run.gates(stage.name))
     gate_log.forget_after(0 if checkpoint is None else steps_of(checkpoint))
-    with stage_data(stage, recipe, material, cache, run.hidden_states) as data:
-        trainer = stage_trainer(stage, recipe, material, run, data, gate_log, callbacks)
+    with ExitStack() as opened:
+        with measure("hidden states"):
+            data = opened.enter_context(
+                stage_data(stage, recipe, material, cache, run.hidden_states)
+            )
+        trainer = stage_trainer(stage, recipe, material, run, data, gate_log, callbacks, measure)
         if checkpoint is not None:
             logger.info("stage %s goes on from %s", stage.name, checkpoint.name)
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
@@ -77,6 +84,7 @@ def stage_trainer(
     data: StageData,
     gate_log: GateLog,
     callbacks: Sequence[TrainerCallback],
+    measure: Measure,
 ) -> MultiExitTrainer:
     """The Trainer of a stage."""
     settings = recipe.training
@@ -101,6 +109,7 @@ def stage_trainer(
         class_weights=balanced_weights(material) if settings.class_weights else None,
         gate_log=gate_log,
         callbacks=[*callbacks, record, *([EarlyStoppingCallback(early)] if early else [])],
+        measure=measure,
     )
     trainer.remove_callback(PrinterCallback)
     return trainer

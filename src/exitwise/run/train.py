@@ -12,6 +12,7 @@ import numpy as np
 from transformers import TrainerCallback, set_seed
 
 from exitwise.data import Splits, TextDataset
+from exitwise.gradients import Measure, unmeasured
 from exitwise.inference import TorchEngine
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.recipe import Recipe, recipe_hash, to_plain
@@ -21,7 +22,7 @@ from exitwise.run.folder import RunFolder, write_folder, write_text
 from exitwise.run.material import Material, planned_stages, prepare
 from exitwise.run.measure import measure
 from exitwise.run.stage import run_stage
-from exitwise.training import CacheSettings, dtype_of
+from exitwise.training import CacheSettings, Timings, dtype_of
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ def train(
     force: bool = False,
     callbacks: Sequence[TrainerCallback] = (),
     cache: CacheSettings = CacheSettings(),  # noqa: B008 - frozen
+    profile: bool = False,
 ) -> dict[str, Any]:
     """Runs all stages of the recipe's regime and writes the run folder.
 
@@ -48,6 +50,7 @@ def train(
         force: start again where there is a run already; that one is lost.
         callbacks: told of the progress, as in transformers.
         cache: how much of a frozen encoder's hidden states may be kept, and where.
+        profile: tell where the time went: `profile` in the result, seconds by stage and part.
 
     Returns:
         The content of `result.json`.
@@ -63,14 +66,22 @@ def train(
     with log_file(run.log):
         write_text(run.environment, json.dumps(environment(), indent=2) + "\n")
         started = time.perf_counter()
-        seconds = {
-            stage.name: complete_stage(stage, recipe, material, run, callbacks, cache)
-            for stage in stages
-        }
+        seconds: dict[str, float | None] = {}
+        profiles: dict[str, dict[str, float]] = {}
+        for stage in stages:
+            timings = Timings()
+            measure = timings.measure if profile else unmeasured
+            seconds[stage.name] = complete_stage(
+                stage, recipe, material, run, callbacks, cache, measure
+            )
+            if seconds[stage.name] is not None:
+                profiles[stage.name] = timings.table()
         write_folder(run.model, lambda path: save_model(material, path))
         result = describe(recipe, material, stages, run) | {
             "seconds": seconds | {"all": round(time.perf_counter() - started, 1)}
         }
+        if profile:
+            result["profile"] = profiles
         run.write_result(result)
     return result
 
@@ -82,6 +93,7 @@ def complete_stage(
     run: RunFolder,
     callbacks: Sequence[TrainerCallback],
     cache: CacheSettings,
+    measure: Measure,
 ) -> float | None:
     """Trains a stage, or takes its model where it is finished; the seconds that it took now."""
     finished = run.finished_stage(stage.name)
@@ -95,7 +107,7 @@ def complete_stage(
     )
     started = time.perf_counter()
     set_seed(recipe.seed)  # a stage does not depend on what ran before it in the process
-    run_stage(stage, recipe, material, run, callbacks, cache)
+    run_stage(stage, recipe, material, run, callbacks, cache, measure)
     return round(time.perf_counter() - started, 1)
 
 

@@ -27,6 +27,7 @@ from exitwise.training.settings import (
     resolve_precision,
     stage_arguments,
 )
+from exitwise.training.timings import Timings
 from exitwise.training.trainer import Collate, MultiExitTrainer, Rows
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "MultiExitTrainer",
     "Precision",
     "Rows",
+    "Timings",
     "TrainingSettings",
     "average_score",
     "cache_hidden_states",

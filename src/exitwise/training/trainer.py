@@ -1,6 +1,7 @@
 """`MultiExitTrainer`: the stock Trainer with the gated step, one run for one stage."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from functools import reduce
 from typing import Any
 
@@ -19,7 +20,7 @@ from transformers import (
 )
 
 from exitwise.errors import UnsupportedError
-from exitwise.gradients import GatedBackward
+from exitwise.gradients import GatedBackward, Measure, unmeasured
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.objectives import Terms
 from exitwise.outputs import ExitOutput
@@ -56,6 +57,7 @@ class MultiExitTrainer(Trainer):
         class_weights: of cross-entropy.
         gate_log: where decisions go.
         callbacks: as in `Trainer`.
+        measure: opens the part of the time that a piece of a step belongs to.
     """
 
     model: MultiExitForSequenceClassification
@@ -75,6 +77,7 @@ class MultiExitTrainer(Trainer):
         class_weights: Float[Tensor, " k"] | None = None,
         gate_log: GateLog | None = None,
         callbacks: list[TrainerCallback] | None = None,
+        measure: Measure = unmeasured,
     ) -> None:
         if args.world_size > 1:
             raise UnsupportedError(
@@ -91,8 +94,12 @@ class MultiExitTrainer(Trainer):
             eval_dataset=eval_dataset,
             data_collator=data_collator,
             compute_metrics=compute_metrics,
-            callbacks=[*(callbacks or ()), ClipGradients(self.groups.values(), max_grad_norm)],
+            callbacks=[
+                *(callbacks or ()),
+                ClipGradients(self.groups.values(), max_grad_norm, measure=measure),
+            ],
         )
+        self._measure = measure
         self._sampler = sampler
         self._class_weights = class_weights
         self.gate_log = gate_log or GateLog(None)
@@ -102,6 +109,7 @@ class MultiExitTrainer(Trainer):
             gate=stage.objective.gate,
             ce_weight=stage.objective.ce_weight,
             compared=compared_parameters(model, stage),
+            measure=measure,
         )
 
     def training_step(
@@ -111,7 +119,7 @@ class MultiExitTrainer(Trainer):
         layers = self.layers_now()
         self.set_modes(layers)
         inputs = self._prepare_inputs(inputs)
-        with self.accelerator.autocast():
+        with self._measure("forward"), self.accelerator.autocast():
             terms = self.losses(inputs, layers)
         return gated_step(self, self._backward, self.stage.objective, terms, self.gate_log)
 
@@ -187,7 +195,19 @@ class MultiExitTrainer(Trainer):
                 ],
                 **settings,
             )
+            measure_steps(self.optimizer, self._measure)
         return self.optimizer
+
+    def get_batch_samples(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - Trainer's own
+        """The micro-batches of an update, as Trainer collects them."""
+        with self._measure("data"):
+            return super().get_batch_samples(*args, **kwargs)
+
+    def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:  # noqa: ANN401
+        """The scores on the validation set, as Trainer measures them."""
+        with self._measure("evaluation"):
+            scores: dict[str, float] = super().evaluate(*args, **kwargs)
+        return scores
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Adds what the gate did since the last time."""
@@ -205,9 +225,16 @@ class ClipGradients(TrainerCallback):
     the Trainer has undone the loss scale of fp16.
     """
 
-    def __init__(self, groups: Iterable[Sequence[Tensor]], max_norm: float) -> None:
+    def __init__(
+        self,
+        groups: Iterable[Sequence[Tensor]],
+        max_norm: float,
+        *,
+        measure: Measure = unmeasured,
+    ) -> None:
         self._groups = list(groups)
         self._max_norm = max_norm
+        self._measure = measure
 
     def on_pre_optimizer_step(
         self,
@@ -218,8 +245,16 @@ class ClipGradients(TrainerCallback):
     ) -> None:
         """Clips what the optimiser is about to use."""
         if self._max_norm > 0:
-            for group in self._groups:
-                clip_grad_norm_(group, self._max_norm)
+            with self._measure("clipping"):
+                for group in self._groups:
+                    clip_grad_norm_(group, self._max_norm)
+
+
+def measure_steps(optimizer: torch.optim.Optimizer, measure: Measure) -> None:
+    """Measures the optimiser's steps, wherever they are called from."""
+    opened = ExitStack()
+    optimizer.register_step_pre_hook(lambda *_: opened.enter_context(measure("optimiser")))
+    optimizer.register_step_post_hook(lambda *_: opened.close())
 
 
 def freeze_outside(
