@@ -11,6 +11,7 @@ import torch
 from transformers import TrainerCallback
 
 from exitwise.data import EncodedTexts
+from exitwise.encoders import layerwise
 from exitwise.gradients import GradientGate
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.objectives import Objective, SupervisedContrast
@@ -23,6 +24,7 @@ from exitwise.regimes import (
     Stage,
 )
 from exitwise.training import GateLog, MultiExitTrainer
+from exitwise.training.trainer import compared_parameters
 
 MakeModel = Callable[..., MultiExitForSequenceClassification]
 MakeTrainer = Callable[..., MultiExitTrainer]
@@ -258,6 +260,51 @@ def test_every_decision_of_the_gate_is_kept_and_summed_up(
     mean = sum(line["angle"] for line in lines[:6]) / 6
     assert logged[0]["gate_angle"] == pytest.approx(mean, abs=1e-3)
     assert logged[0]["gate_open"] == sum(line["open"] for line in lines[:6]) / 6
+
+
+@pytest.mark.parametrize(
+    ("gate", "decisions"),
+    [
+        (GradientGate(shortcut="representation"), 6),
+        (GradientGate(shortcut="last_layers", last_layers=2), 6),
+        (GradientGate(interval=4), 2),
+    ],
+)
+def test_cheaper_gates_train_the_whole_model(
+    make_model: MakeModel, make_trainer: MakeTrainer, gate: GradientGate, decisions: int
+) -> None:
+    model = make_model()
+    before = state(model.encoder)
+    objective = replace(Objective.acl(), gate=gate)
+    trainer = make_trainer(model, backbone(objective), arguments={"logging_steps": 1})
+    trainer.train()
+    assert len([entry for entry in trainer.state.log_history if "gate_open" in entry]) == decisions
+    assert len(differing(before, state(model.encoder))) > len(before) / 2
+
+
+def test_the_last_layers_are_the_deepest_and_the_exits(make_model: MakeModel) -> None:
+    model = make_model()
+    gate = GradientGate(shortcut="last_layers", last_layers=2)
+    chosen = compared_parameters(model, backbone(replace(Objective.acl(), gate=gate)))
+    assert chosen is not None
+    layers = layerwise(model.encoder).layers
+    expected = [*model.exit(3).parameters(), *layers[1].parameters(), *layers[2].parameters()]
+    assert {id(each) for each in chosen} == {id(each) for each in expected}
+
+
+def test_the_losses_of_a_tiny_run_stay_what_they_were(
+    make_model: MakeModel, make_trainer: MakeTrainer
+) -> None:
+    model = make_model()
+    found = []
+    for stage in (backbone(Objective.acl()), exits()):
+        trainer = make_trainer(model, stage, arguments={"logging_steps": 1})
+        trainer.train()
+        found += [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    # Of version 0.1's first trainer: training that becomes faster is to stay the same training.
+    expected = [1.22208, 1.20294, 1.15227, 1.15308, 1.15217, 1.14880]  # the last exit alone
+    expected += [4.27103, 4.28027, 3.84401, 3.82789, 3.82427, 3.82174]  # then the other two
+    assert found == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.field_case(24)

@@ -1,6 +1,7 @@
 """The backward passes of an update: two gradients, one decision, no pass to combine them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from typing import Generic, Literal
 
 import torch
@@ -20,6 +21,7 @@ from exitwise.gradients.measure import (
     Measure,
     unmeasured,
 )
+from exitwise.gradients.shortcut import decide_beforehand
 
 CEWeight = Literal["complement", "one"]
 
@@ -72,11 +74,17 @@ class GatedBackward(Generic[Key]):
             self._groups[key] = range(start, len(self._parameters))
         if len({id(parameter) for parameter in self._parameters}) < len(self._parameters):
             raise ValueError("each parameter belongs to one group, once; found one twice")
-        if gate is not None and gate.parameters in ("encoder", "exit") and compared is None:
-            raise ValueError(f"the gate compares the {gate.parameters}: pass its parameters")
+        if gate is not None and compared is None:
+            named = gate.parameters if gate.shortcut == "none" else gate.shortcut
+            if named in ("encoder", "exit", "last_layers"):
+                raise ValueError(f"the gate compares the {named}: pass its parameters")
+        if gate is not None and not gate.is_exact and len(self._groups) > 1:
+            raise ValueError("a shortcut or an interval needs one decision for all parameters")
         chosen = {id(member) for member in (self._parameters if compared is None else compared)}
         self._is_compared = [id(parameter) in chosen for parameter in self._parameters]
         self._measure = measure
+        self._num_passes = 0
+        self._is_open = True  # as last decided, for a gate that decides at intervals
         self._comparison: Comparison | None = None
 
     def __call__(
@@ -87,6 +95,7 @@ class GatedBackward(Generic[Key]):
         *,
         scale: float = 1.0,
         is_last: bool = True,
+        representations: Sequence[Tensor] = (),
     ) -> dict[Key, GateReport]:
         """Runs the backward passes of one micro-batch; the decisions, by group.
 
@@ -102,6 +111,8 @@ class GatedBackward(Generic[Key]):
                 Above 1 a contrastive gradient that is not finite, of a loss that is, counts as
                 an overflow and is left to the scaler; else it is dropped with a warning.
             is_last: whether the optimiser's update follows.
+            representations: the embeddings that the losses were computed on, for a gate that
+                compares these.
         """
         if auxiliary is None or self.weight == 0:
             self._backward(_total(primary, extra), scale, part=CE)
@@ -110,7 +121,9 @@ class GatedBackward(Generic[Key]):
             mixed = self._weight_of_ce(is_open=True) * primary + self.weight * auxiliary
             self._backward(_total(mixed, extra), scale, part=COMBINED)
             return {}
-        return self._gated(self.gate, primary, auxiliary, extra, scale, is_last=is_last)
+        if self.gate.is_exact:
+            return self._gated(self.gate, primary, auxiliary, extra, scale, is_last=is_last)
+        return self._cheaply_gated(self.gate, primary, auxiliary, extra, scale, representations)
 
     def _backward(self, loss: Tensor, scale: float, *, part: str, keep_graph: bool = False) -> None:
         """One backward pass. The scale goes in at the top, before anything can underflow."""
@@ -153,6 +166,37 @@ class GatedBackward(Generic[Key]):
             for index, gradient in comparison.rest():
                 accumulate(self._parameters[index], gradient)
             return self._decide(gate, comparison, scale)
+
+    def _cheaply_gated(
+        self,
+        gate: GradientGate,
+        primary: Tensor,
+        auxiliary: Tensor,
+        extra: Tensor | None,
+        scale: float,
+        representations: Sequence[Tensor],
+    ) -> dict[Key, GateReport]:
+        """A decision beforehand, or the one that stands; then one pass of the combined loss."""
+        is_due = self._num_passes % gate.interval == 0
+        self._num_passes += 1
+        reports: dict[Key, GateReport] = {}
+        if is_due and gate.shortcut == "none":
+            reports = self._gated(gate, primary, auxiliary, extra, scale, is_last=True)
+            self._is_open = all(report.is_open for report in reports.values())
+            return reports
+        if is_due:
+            compared = compress(self._parameters, self._is_compared)
+            where = representations if gate.shortcut == "representation" else list(compared)
+            reference = _total(primary, None if gate.compare_with == "ce" else extra)
+            (key,) = self._groups
+            with self._measure(GATE):
+                reports = decide_beforehand(key, gate, reference, auxiliary, where, scale=scale)
+            self._is_open = all(report.is_open for report in reports.values())
+        mixed = self._weight_of_ce(is_open=self._is_open) * primary
+        if self._is_open:
+            mixed = mixed + self.weight * auxiliary
+        self._backward(_total(mixed, extra), scale, part=COMBINED)
+        return reports
 
     def _new_comparison(self, gate: GradientGate) -> Comparison:
         opened, closed = (self._weight_of_ce(is_open=is_open) for is_open in (True, False))

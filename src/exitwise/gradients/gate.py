@@ -12,6 +12,7 @@ CEWeightWhenClosed = Literal["substitute", "fixed"]
 ComparedParameters = Literal["all", "shared", "encoder", "exit"]
 Every = Literal["forward", "update"]
 CompareWith = Literal["ce", "ce_and_soft_targets"]
+Shortcut = Literal["none", "last_layers", "representation"]
 
 ROUNDING = 1e-9  # degrees: the arc cosine of 45° comes out as 45.00000000000001
 
@@ -37,6 +38,13 @@ class GradientGate:
         every: one decision for each "forward" pass (the paper's mini-batch) or for each
             "update", on the accumulated gradients.
         compare_with: the gradient of cross-entropy, or of cross-entropy and soft targets.
+        shortcut: not the paper's. "last_layers" and "representation" (the exit's embedding
+            $h^e$) compare the gradients on these alone, before one backward pass of the
+            combined loss: cheaper, and not always the exact gate's decision.
+        last_layers: how many layers of the encoder the shortcut of that name looks at, besides
+            the exits.
+        interval: not the paper's. Decide on every k-th forward pass; until the next time the
+            decision stands, and there is one backward pass of the combined loss.
     """
 
     max_angle: float = 90.0
@@ -45,6 +53,9 @@ class GradientGate:
     parameters: ComparedParameters = "all"
     every: Every = "forward"
     compare_with: CompareWith = "ce"
+    shortcut: Shortcut = "none"
+    last_layers: int = 1
+    interval: int = 1
 
     def __post_init__(self) -> None:
         if not self.max_angle >= 0:
@@ -53,6 +64,18 @@ class GradientGate:
             value = getattr(self, name)
             if value not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(choices)}, found {value!r}")
+        for name in ("last_layers", "interval"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
+        if not self.is_exact and self.every == "update":
+            raise ValueError("a shortcut or an interval decides by forward pass, not by update")
+        if self.shortcut != "none" and self.parameters != "all":
+            raise ValueError(f"the shortcut {self.shortcut!r} says itself what is compared")
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether each forward pass has its own decision on the gradients themselves."""
+        return self.shortcut == "none" and self.interval == 1
 
     @property
     def needs_angle(self) -> bool:
@@ -82,4 +105,5 @@ _CHOICES = {
     "parameters": get_args(ComparedParameters),
     "every": get_args(Every),
     "compare_with": get_args(CompareWith),
+    "shortcut": get_args(Shortcut),
 }

@@ -96,7 +96,10 @@ class Objective:
         if self.needs_teacher and teacher is None:
             raise ValueError("the objective needs the output of a teacher exit, found none")
         logits = student.logits.to(torch.promote_types(student.logits.dtype, torch.float32))
-        terms = Terms(primary=cross_entropy(logits, labels, weight=class_weights))
+        terms = Terms(
+            primary=cross_entropy(logits, labels, weight=class_weights),
+            representations=(student.embedding,),
+        )
         if self.auxiliary is not None:
             terms = terms._replace(
                 auxiliary=self.auxiliary(student, labels, teacher=teacher),

@@ -15,12 +15,14 @@ class Terms(NamedTuple):
         soft_targets: $\beta L_{kd}$, weighted.
         has_positive: whether the auxiliary loss had anything to learn from. If not, it is 0;
             such batches are to be counted.
+        representations: the embeddings that the losses were computed on.
     """
 
     primary: Float[Tensor, ""]
     auxiliary: Float[Tensor, ""] | None = None
     soft_targets: Float[Tensor, ""] | None = None
     has_positive: Bool[Tensor, ""] | None = None
+    representations: tuple[Tensor, ...] = ()
 
     def scaled(self, factor: float) -> "Terms":
         """All losses times a factor, such as the weight of a layer."""
@@ -36,6 +38,7 @@ class Terms(NamedTuple):
             primary=self.primary + other.primary,
             auxiliary=_sum(self.auxiliary, other.auxiliary),
             soft_targets=_sum(self.soft_targets, other.soft_targets),
+            representations=self.representations + other.representations,
         )
 
 

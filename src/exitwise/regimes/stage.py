@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from exitwise.gradients import GradientGate
 from exitwise.objectives import Objective
 from exitwise.registry import Registry
 
@@ -48,6 +49,17 @@ class Stage:
             raise ValueError(f"the objective of stage {self.name!r} needs a teacher, found none")
         if self.teacher in self.layers:
             raise ValueError(f"exit {self.teacher} cannot be its own teacher")
+        if self.freeze_encoder and self.objective.gate is not None:
+            self._check_gate(self.objective.gate)
+
+    def _check_gate(self, gate: GradientGate) -> None:
+        if gate.parameters == "encoder":
+            raise ValueError(f"the gate of stage {self.name!r} compares a frozen encoder")
+        if not gate.is_exact:
+            raise ValueError(
+                f"stage {self.name!r} decides for each exit on a frozen encoder, which costs next "
+                "to nothing: its gate takes neither a shortcut nor an interval"
+            )
 
     @property
     def layers(self) -> tuple[int, ...]:

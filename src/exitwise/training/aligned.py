@@ -84,6 +84,11 @@ class AlignedTrainer(Trainer):
 
     def _compared_parameters(self) -> Sequence[Tensor] | None:
         gate = self.objective.gate
+        if gate is not None and gate.shortcut == "last_layers":
+            raise UnsupportedError(
+                "a stock classifier's layers are not known here: give the gate the shortcut "
+                "'representation', or none"
+            )
         if gate is None or gate.parameters not in ("encoder", "exit"):
             return None
         head = {id(parameter) for parameter in self.head.parameters()}

@@ -29,6 +29,7 @@ def gated_step(
         terms.soft_targets,
         scale=loss_scale / micro_batches,
         is_last=trainer.accelerator.sync_gradients,
+        representations=terms.representations,
     )
     gate_log.add(trainer.state.global_step, reports)
     if terms.has_positive is not None and not terms.has_positive:

@@ -19,6 +19,7 @@ from transformers import (
     TrainingArguments,
 )
 
+from exitwise.encoders import layerwise
 from exitwise.errors import UnsupportedError
 from exitwise.gradients import GatedBackward, Measure, unmeasured
 from exitwise.modeling import MultiExitForSequenceClassification
@@ -281,10 +282,14 @@ def compared_parameters(
 ) -> list[Tensor] | None:
     """The parameters on which the stage's gate compares gradients, if it names a part."""
     gate = stage.objective.gate
-    if gate is None or gate.parameters not in ("encoder", "exit"):
+    if gate is None:
         return None
+    exits: list[Tensor] = [
+        each for layer in stage.layers for each in model.exit(layer).parameters()
+    ]
+    if gate.shortcut == "last_layers":
+        last = layerwise(model.encoder).layers[-gate.last_layers :]
+        return [*exits, *(each for layer in last for each in layer.parameters())]
     if gate.parameters == "encoder":
-        if stage.freeze_encoder:
-            raise ValueError(f"the gate of stage {stage.name!r} compares a frozen encoder")
         return list(model.encoder.parameters())
-    return [each for layer in stage.layers for each in model.exit(layer).parameters()]
+    return exits if gate.parameters == "exit" else None
