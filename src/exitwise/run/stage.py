@@ -94,6 +94,12 @@ def stage_trainer(
     arguments = stage_arguments(
         stage, settings, plan, folder=run.stage_checkpoints(stage.name), seed=recipe.seed
     )
+    logger.info(
+        "updates of %d x %d texts, %s",
+        plan.accumulation,
+        plan.micro_batch,
+        "classes balanced" if recipe.data.balanced_sampling else "similar lengths together",
+    )
     record = EpochRecord(run.metrics, stage, material)
     early = settings.early_stopping
     trainer = MultiExitTrainer(

@@ -22,7 +22,7 @@ from exitwise.run.folder import RunFolder, write_folder, write_text
 from exitwise.run.material import Material, planned_stages, prepare
 from exitwise.run.measure import measure
 from exitwise.run.stage import run_stage
-from exitwise.training import CacheSettings, Timings, dtype_of
+from exitwise.training import CacheSettings, Timings, choose_hardware, dtype_of
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +64,7 @@ def train(
     stages = planned_stages(recipe)
     run.open(recipe, resume=resume)
     with log_file(run.log):
+        choose_hardware(recipe.training)
         write_text(run.environment, json.dumps(environment(), indent=2) + "\n")
         started = time.perf_counter()
         seconds: dict[str, float | None] = {}

@@ -15,6 +15,7 @@ from exitwise.training.evaluation import (
     warn_of_constant_exits,
 )
 from exitwise.training.gate_log import GateLog
+from exitwise.training.hardware import choose_hardware
 from exitwise.training.hidden_states import (
     FrozenHiddenStates,
     cache_hidden_states,
@@ -45,6 +46,7 @@ __all__ = [
     "average_score",
     "cache_hidden_states",
     "cache_name",
+    "choose_hardware",
     "choose_place",
     "dtype_of",
     "exit_scores",
