@@ -215,7 +215,7 @@ class GatedBackward(Generic[Key]):
         may_overflow = comparison.auxiliary_loss.isfinite() & (scale > 1)
         decisions = {}
         for key, members in self._groups.items():
-            compared = [comparison.compared[i] for i in members if i in comparison.compared]
+            compared = comparison.compared(members)
             if compared:
                 decisions[key] = decide(gate, compared, may_overflow=may_overflow)
         reports = read_decisions(gate, decisions)
