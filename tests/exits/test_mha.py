@@ -49,7 +49,7 @@ def test_one_query_gives_what_full_attention_gives(num_heads: int) -> None:
 def full_attention(head: MHAExit, states: Tensor, mask: Tensor) -> Tensor:
     """torch's own multi-head attention, with the exit's weights and every query."""
     width = states.shape[-1]
-    attention = nn.MultiheadAttention(width, head.num_heads, batch_first=True).double()
+    attention = nn.MultiheadAttention(width, head.config.num_heads, batch_first=True).double()
     parts = (head.query, head.key, head.value)
     with torch.no_grad():
         attention.in_proj_weight.copy_(torch.cat([part.weight for part in parts]))

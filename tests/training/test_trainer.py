@@ -1,7 +1,7 @@
 """The Trainer of a stage: what it trains, what it leaves alone, and that it does so exactly."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from exitwise.data import EncodedTexts
 from exitwise.encoders import layerwise
 from exitwise.gradients import GradientGate
 from exitwise.modeling import MultiExitForSequenceClassification
-from exitwise.objectives import Objective, SupervisedContrast
+from exitwise.objectives import Objective, SupervisedContrast, Terms
 from exitwise.regimes import (
     AlternatingRegime,
     ExitsRegime,
@@ -24,7 +24,7 @@ from exitwise.regimes import (
     Stage,
 )
 from exitwise.training import GateLog, MultiExitTrainer
-from exitwise.training.trainer import compared_parameters
+from exitwise.training.trainer import Batch, compared_parameters
 
 MakeModel = Callable[..., MultiExitForSequenceClassification]
 MakeTrainer = Callable[..., MultiExitTrainer]
@@ -119,16 +119,19 @@ def test_what_a_stage_does_not_train_keeps_its_bits_and_has_no_gradient(
 
 @pytest.mark.field_case(48)
 def test_frozen_parts_run_in_evaluation_mode_and_trained_exits_do_not(
-    make_model: MakeModel, make_trainer: MakeTrainer
+    make_model: MakeModel, make_trainer: MakeTrainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = make_model(dropout=0.1)
     modes: list[tuple[bool, bool, bool]] = []
-    model.exit(1).register_forward_hook(
-        lambda *_: modes.append(
-            (model.encoder.training, model.exit(LAYERS).training, model.exit(1).training)
-        )
-    )
-    make_trainer(model, exits()).train()
+    trainer = make_trainer(model, exits())
+    losses = trainer.losses
+
+    def watched(inputs: Batch, layers: Sequence[int]) -> Terms:
+        modes.append((model.encoder.training, model.exit(LAYERS).training, model.exit(1).training))
+        return losses(inputs, layers)
+
+    monkeypatch.setattr(trainer, "losses", watched)
+    trainer.train()
     assert set(modes) == {(False, False, True)}
 
 

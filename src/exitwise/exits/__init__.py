@@ -1,6 +1,6 @@
 """Exits: the classifiers that sit after the layers of an encoder."""
 
-from exitwise.exits.base import EXITS, Exit, ExitConfig, first_token
+from exitwise.exits.base import EXITS, Exit, ExitConfig, first_token, outputs_together
 from exitwise.exits.linear import LinearExit, LinearExitConfig
 from exitwise.exits.mha import MHAExit, MHAExitConfig
 from exitwise.exits.pooler import PoolerExit, PoolerExitConfig
@@ -20,4 +20,5 @@ __all__ = [
     "exit_config",
     "exit_settings",
     "first_token",
+    "outputs_together",
 ]

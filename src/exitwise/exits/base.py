@@ -1,8 +1,9 @@
 """What every exit shares: its settings, the token it reads, its classifier and its output."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -70,6 +71,20 @@ class Exit(nn.Module, ABC):
     ) -> Float[Tensor, "n e"]:
         """$h^e$, one vector a sample. Padding must not change it, on whichever side it stands."""
 
+    @classmethod
+    def embed_together(
+        cls,
+        exits: Sequence[Any],  # of this very class, which beartype cannot check
+        hidden: Float[Tensor, "m n l d"],
+        attention_mask: Int[Tensor, "n l"] | Bool[Tensor, "n l"],
+    ) -> Float[Tensor, "m n e"]:
+        """`embed` of exits of one kind and mode, each on the hidden states of its own layer.
+
+        A member whose maps are small does them for all exits at once (`linear_together`).
+        """
+        pairs = zip(exits, hidden, strict=True)
+        return torch.stack([exit.embed(states, attention_mask) for exit, states in pairs])
+
     @abstractmethod
     def macs(self, length: int) -> int:
         """Multiply-accumulates that `forward` spends on one sample of `length` tokens.
@@ -83,13 +98,48 @@ class Exit(nn.Module, ABC):
         attention_mask: Int[Tensor, "n l"] | Bool[Tensor, "n l"],
     ) -> ExitOutput:
         """Reads the hidden states after one layer; the mask is 1 on tokens and 0 on padding."""
-        embedding = self.embed(hidden, attention_mask)
-        dropped = self.dropout(embedding)
-        return ExitOutput(
-            logits=self.classifier(dropped),
-            embedding=embedding if self.config.embedding == "before_dropout" else dropped,
-            label_embeddings=self.classifier.weight,
-        )
+        (output,) = outputs_together([self], [hidden], attention_mask)
+        return output
+
+
+def outputs_together(
+    exits: Sequence[Exit],
+    hidden: Sequence[Float[Tensor, "n l d"]],
+    attention_mask: Int[Tensor, "n l"] | Bool[Tensor, "n l"],
+) -> list[ExitOutput]:
+    """What exits of one kind and mode say, each of the hidden states of its own layer.
+
+    The numbers are those of each exit alone, up to the rounding of a grouped matrix product, and
+    its parameters stay its own; only dropout draws its masks for all at once.
+    """
+    first = exits[0]
+    embeddings = first.embed_together(exits, stacked(hidden), attention_mask)  # [m, n, e]
+    dropped = first.dropout(embeddings)
+    logits = linear_together([exit.classifier for exit in exits], dropped)  # [m, n, k]
+    chosen = embeddings if first.config.embedding == "before_dropout" else dropped
+    return [
+        ExitOutput(logits=each, embedding=embedding, label_embeddings=exit.classifier.weight)
+        for exit, each, embedding in zip(exits, logits, chosen, strict=True)
+    ]
+
+
+def linear_together(
+    layers: Sequence[nn.Linear], inputs: Float[Tensor, "m t i"]
+) -> Float[Tensor, "m t o"]:
+    """Linear maps of one shape, each on inputs of its own, as one grouped matrix product.
+
+    One map alone takes the same product, so that an exit's numbers do not depend on its company.
+    """
+    weights = stacked([layer.weight for layer in layers]).transpose(1, 2)  # [m, i, o]
+    biases = [layer.bias for layer in layers if layer.bias is not None]
+    if not biases:
+        return torch.bmm(inputs, weights)
+    return torch.baddbmm(stacked(biases)[:, None], inputs, weights)
+
+
+def stacked(tensors: Sequence[Tensor]) -> Tensor:
+    """`torch.stack`, which copies, where there is more than one."""
+    return tensors[0][None] if len(tensors) == 1 else torch.stack(tuple(tensors))
 
 
 EXITS = ExitConfig.registry

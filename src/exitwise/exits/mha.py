@@ -1,12 +1,22 @@
 """The multi-head attention exit, the paper's own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from exitwise.exits.base import EXITS, Exit, ExitConfig, first_token, first_token_index, linear
+from exitwise.exits.base import (
+    EXITS,
+    Exit,
+    ExitConfig,
+    first_token_index,
+    linear,
+    linear_together,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +64,6 @@ class MHAExit(Exit):
 
     def __init__(self, config: MHAExitConfig, *, encoder_width: int, num_labels: int) -> None:
         super().__init__(config, encoder_width=encoder_width, num_labels=num_labels)
-        self.num_heads = config.num_heads
         self.down = linear(encoder_width, config.width)
         self.query = linear(config.width, config.width)
         self.key = linear(config.width, config.width)
@@ -67,17 +76,40 @@ class MHAExit(Exit):
         attention_mask: Int[Tensor, "n l"] | Bool[Tensor, "n l"],
     ) -> Float[Tensor, "n e"]:
         r"""$h^e = \tanh(C_0)$, where 0 is the first token that is not padding."""
-        narrow = self.down(hidden).tanh()  # [n, l, e]
-        first = first_token(narrow, attention_mask)[:, None]  # [n, 1, e]
+        return self.embed_together([self], hidden[None], attention_mask)[0]
+
+    @classmethod
+    def embed_together(
+        cls,
+        exits: Sequence[Any],
+        hidden: Float[Tensor, "m n l d"],
+        attention_mask: Int[Tensor, "n l"] | Bool[Tensor, "n l"],
+    ) -> Float[Tensor, "m n e"]:
+        """`embed` of several exits; each product is one over all of them."""
+        num_exits, num_samples, length, _ = hidden.shape
+        first_exit, width = exits[0], exits[0].config.width
+        head_width = width // first_exit.config.num_heads
+
+        def heads(maps: Sequence[nn.Linear], states: Float[Tensor, "m n t e"]) -> Tensor:
+            """[m n, h, t, e/h], the heads as contiguous slices of the width."""
+            mapped = linear_together(maps, states.flatten(1, 2))
+            shape = num_exits * num_samples, states.shape[2], width // head_width, head_width
+            return mapped.view(shape).transpose(1, 2)
+
+        narrow = linear_together([exit.down for exit in exits], hidden.flatten(1, 2)).tanh()
+        narrow = narrow.view(num_exits, num_samples, length, width)  # [m, n, l, e]
+        rows = torch.arange(num_samples, device=narrow.device)
+        first = narrow[:, rows, first_token_index(attention_mask)][:, :, None]  # [m, n, 1, e]
+        visible = _visible_keys(attention_mask).repeat(num_exits, 1)  # [m n, l]
         context = scaled_dot_product_attention(
-            self._split(self.query(first)),
-            self._split(self.key(narrow)),
-            self._split(self.value(narrow)),
-            attn_mask=_visible_keys(attention_mask)[:, None, None],  # [n, 1, 1, l]
-            dropout_p=self.dropout.p if self.training else 0.0,
-        )  # [n, h, 1, e/h]
-        attended: Tensor = self.output(context.flatten(1))  # [n, e]
-        return attended.tanh()
+            heads([exit.query for exit in exits], first),
+            heads([exit.key for exit in exits], narrow),
+            heads([exit.value for exit in exits], narrow),
+            attn_mask=visible[:, None, None],
+            dropout_p=first_exit.dropout.p if first_exit.training else 0.0,
+        )  # [m n, h, 1, e/h]
+        joined = context.reshape(num_exits, num_samples, width)
+        return linear_together([exit.output for exit in exits], joined).tanh()
 
     def macs(self, length: int) -> int:
         r"""$d\,d_e l + 2 d_e^2 (l + 1) + 2 d_e l + d_e K$: the query of one token.
@@ -96,12 +128,6 @@ class MHAExit(Exit):
         width = self.down.out_features
         products = 4 * width * width * length + 2 * width * length * length
         return self.down.weight.numel() * length + products + self.classifier.weight.numel()
-
-    def _split(self, states: Float[Tensor, "n l e"]) -> Float[Tensor, "n h l s"]:
-        """The heads as contiguous slices of the width."""
-        num_samples, length, width = states.shape
-        heads = states.view(num_samples, length, self.num_heads, width // self.num_heads)
-        return heads.transpose(1, 2)
 
 
 def _visible_keys(

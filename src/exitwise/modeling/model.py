@@ -19,7 +19,14 @@ from exitwise.encoders import (
     load_encoder,
     truncate,
 )
-from exitwise.exits import Exit, ExitConfig, MHAExitConfig, build_exit, exit_settings
+from exitwise.exits import (
+    Exit,
+    ExitConfig,
+    MHAExitConfig,
+    build_exit,
+    exit_settings,
+    outputs_together,
+)
 from exitwise.modeling.config import MultiExitConfig
 from exitwise.modeling.label_count import check_label_count
 from exitwise.modeling.model_card import write_model_card
@@ -122,7 +129,16 @@ class MultiExitForSequenceClassification(PreTrainedModel):
         attention_mask: Int[Tensor, "n l"] | Bool[Tensor, "n l"],
     ) -> dict[int, ExitOutput]:
         """What the exits say of hidden states that are there already, by layer."""
-        return {layer: self.exit(layer)(states, attention_mask) for layer, states in hidden.items()}
+        alike: dict[tuple[object, ...], list[int]] = {}
+        for layer in hidden:
+            exit = self.exit(layer)
+            alike.setdefault((type(exit), exit.config, exit.training), []).append(layer)
+        outputs: dict[int, ExitOutput] = {}
+        for layers in alike.values():
+            states = [hidden[layer] for layer in layers]
+            exits = [self.exit(layer) for layer in layers]
+            outputs |= zip(layers, outputs_together(exits, states, attention_mask), strict=True)
+        return {layer: outputs[layer] for layer in hidden}
 
     def forward(
         self,

@@ -130,9 +130,12 @@ class MultiExitTrainer(Trainer):
 
     def set_modes(self, layers: Iterable[int]) -> None:
         """Dropout in what is trained; what is frozen runs in evaluation mode."""
-        self.model.train(not self.stage.freeze_encoder)
-        for layer in layers:
-            self.model.exit(layer).train()
+        trained = {id(self.model.exit(layer)) for layer in layers}
+        parts = [self.model.encoder, *(self.model.exit(layer) for layer in self.model.exit_layers)]
+        for part in parts:
+            is_trained = id(part) in trained or not self.stage.freeze_encoder
+            if part.training != is_trained:  # to go through all modules takes a millisecond
+                part.train(is_trained)
 
     def losses(self, inputs: Batch, layers: Sequence[int]) -> Terms:
         """The terms of the objective, summed over the layers with the layers' weights."""
