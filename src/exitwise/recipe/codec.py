@@ -67,8 +67,12 @@ def recipe_hash(settings: object) -> str:
     A field that is `None` by default does not count while it is, so that a later version can add
     options without giving old recipes new names.
     """
-    plain = to_plain(from_plain(type(settings), to_plain(settings)))  # 1 is 1.0 for a float
-    text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
+    return plain_hash(to_plain(from_plain(type(settings), to_plain(settings))))  # 1 is 1.0
+
+
+def plain_hash(table: Mapping[str, object]) -> str:
+    """`recipe_hash` of settings as `to_plain` wrote them, also those of an earlier version."""
+    text = json.dumps(table, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
