@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow check format results clean
+.PHONY: demo test test-slow check format results bench-training clean
 
 demo: $(VENV)/ready
 	$(BIN)/exitwise demo
@@ -26,6 +26,18 @@ format: $(VENV)/ready
 
 results: $(VENV)/ready
 	$(BIN)/python -m exitwise.experiments experiments/results docs/results.md
+
+# The 12-layer encoder is measured where it is at hand; all else needs the 6-layer one and GLUE.
+GLUE ?= ../shared/glue
+bench-training: $(VENV)/ready
+	for name in gate_memory gate_step acl_epoch stage_two growth gate_agreement; do \
+		$(BIN)/python benchmarks/$$name.py --data-dir $(GLUE) || exit 1; \
+	done
+	if [ -d models/all-mpnet-base-v2 ]; then \
+		$(BIN)/python benchmarks/stage_two.py --data-dir $(GLUE) --rounds 1 \
+			--encoder models/all-mpnet-base-v2; \
+	fi
+	$(BIN)/python benchmarks/page.py
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

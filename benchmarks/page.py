@@ -1,0 +1,74 @@
+"""From `benchmarks/results/*.json` to the tables of `docs/performance.md`.
+
+Nothing on the page is written by hand but the text above its first table.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from exitwise.experiments.results import MARK
+from exitwise.run.folder import write_text
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "performance.md"
+
+Plain = Mapping[str, Any]
+
+
+def read_claims(folder: Path) -> dict[str, list[Plain]]:
+    """All claims by the name of their file."""
+    return {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob("*.json"))
+    }
+
+
+def performance_tables(claims: Mapping[str, list[Plain]]) -> str:
+    """A section a benchmark: its claims, its command and its machine."""
+    return "\n\n".join(section(name, each) for name, each in claims.items()) + "\n"
+
+
+def section(name: str, claims: list[Plain]) -> str:
+    """The claims of one benchmark."""
+    rows = [
+        "| claim | measured | spread | bar | |",
+        "| --- | --- | --- | --- | --- |",
+        *(row(claim) for claim in claims),
+    ]
+    behind = [
+        f"- {claim['claim']}: " + ", ".join(f"{key} {value:g}" for key, value in details.items())
+        for claim in claims
+        if (details := claim["details"])
+    ]
+    parts = [f"## {name}", "\n".join(rows)]
+    if behind:
+        parts.append("\n".join(behind))
+    parts.append(f"`{claims[0]['command']}` on {claims[0]['machine']}")
+    return "\n\n".join(parts)
+
+
+def row(claim: Plain) -> str:
+    """One claim."""
+    sign = "≥" if claim["at_least"] else "≤"
+    bar = "" if claim["bar"] is None else f"{sign} {claim['bar']:g}"
+    spread = "" if claim["spread"] is None else " … ".join(f"{x:.3g}" for x in claim["spread"])
+    met = {None: "", True: "met", False: "**missed**"}[claim["met"]]
+    value = f"{claim['value']:.3g}{claim['unit']}"
+    return f"| {claim['claim']} | {value} | {spread} | {bar} | {met} |"
+
+
+def with_tables(page: str, tables: Iterable[str]) -> str:
+    """The page with its hand-written part kept."""
+    return page.partition(MARK)[0] + MARK + "\n\n" + "".join(tables)
+
+
+def main() -> None:
+    """Rewrites the page."""
+    tables = performance_tables(read_claims(ROOT / "benchmarks" / "results"))
+    write_text(PAGE, with_tables(PAGE.read_text(encoding="utf-8"), [tables]))
+
+
+if __name__ == "__main__":
+    main()
