@@ -148,8 +148,12 @@ def test_micro_batches_make_the_batch_that_they_are_part_of(
             rows=make_rows(8),
             micro_batch=8 // accumulation,
             accumulation=accumulation,
-            arguments={"optim": "sgd", "warmup_steps": 0, "learning_rate": 1.0},
-            max_grad_norm=0.0,
+            arguments={
+                "optim": "sgd",
+                "warmup_steps": 0,
+                "learning_rate": 1.0,
+                "max_grad_norm": 0.0,
+            },
         )
         trainer.train()
         assert trainer.state.global_step == 1
@@ -242,7 +246,8 @@ def test_gradients_are_clipped_exit_by_exit(
                 norms.append(float(torch.nn.utils.get_total_norm(gradients)))
 
     model = make_model()
-    trainer = make_trainer(model, exits(), max_grad_norm=1e-3, callbacks=[Watch()])
+    arguments = {"max_grad_norm": 1e-3}
+    trainer = make_trainer(model, exits(), arguments=arguments, callbacks=[Watch()])
     trainer.train()
     assert norms == pytest.approx([1e-3] * len(norms), rel=1e-3)
 

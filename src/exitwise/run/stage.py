@@ -111,7 +111,6 @@ def stage_trainer(
         data_collator=data.collate,
         compute_metrics=record.measure,
         sampler=row_order(recipe, material, plan.micro_batch),
-        max_grad_norm=settings.max_grad_norm,
         class_weights=balanced_weights(material) if settings.class_weights else None,
         gate_log=gate_log,
         callbacks=[*callbacks, record, *([EarlyStoppingCallback(early)] if early else [])],

@@ -79,10 +79,7 @@ def dtype_of(precision: Precision) -> torch.dtype:
 def stage_arguments(
     stage: Stage, settings: TrainingSettings, plan: BatchPlan, *, folder: Path, seed: int
 ) -> TrainingArguments:
-    """The arguments of the Trainer run that is this stage.
-
-    Clipping is ours (per exit in a frozen stage), hence `max_grad_norm=0`.
-    """
+    """The arguments of the Trainer run that is this stage."""
     precision = resolve_precision(settings.precision)
     best = settings.checkpoint == "best"
     return TrainingArguments(
@@ -95,7 +92,7 @@ def stage_arguments(
         lr_scheduler_type="linear",
         warmup_steps=settings.warmup,
         weight_decay=settings.weight_decay,
-        max_grad_norm=0.0,
+        max_grad_norm=settings.max_grad_norm,
         use_cpu=not torch.accelerator.is_available(),
         bf16=precision == "bf16",
         fp16=precision == "fp16",

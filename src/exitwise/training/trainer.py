@@ -14,8 +14,6 @@ from transformers import (
     EvalPrediction,
     Trainer,
     TrainerCallback,
-    TrainerControl,
-    TrainerState,
     TrainingArguments,
 )
 
@@ -47,14 +45,14 @@ class MultiExitTrainer(Trainer):
     Args:
         model: its parameters outside the stage are frozen here, its dropout is made fast.
         stage: what is trained.
-        args: with `max_grad_norm=0`: clipping is done here, per exit in a frozen stage.
+        args: `max_grad_norm` is of all trained parameters, or of each exit if the encoder is
+            frozen.
         train_dataset: rows with `labels`.
         eval_dataset: rows whose label may be -1.
         data_collator: rows to a batch.
         compute_metrics: gets `predictions` (a dict of `logits` [n, m, k] and embeddings by
             layer) and `label_ids` [n].
         sampler: the order of the training rows.
-        max_grad_norm: of all trained parameters, or of each exit if the encoder is frozen.
         class_weights: of cross-entropy.
         gate_log: where decisions go.
         callbacks: as in `Trainer`.
@@ -74,7 +72,6 @@ class MultiExitTrainer(Trainer):
         data_collator: Collate | None = None,
         compute_metrics: Callable[[EvalPrediction], dict[str, float]] | None = None,
         sampler: Sampler[int] | None = None,
-        max_grad_norm: float = 1.0,
         class_weights: Float[Tensor, " k"] | None = None,
         gate_log: GateLog | None = None,
         callbacks: list[TrainerCallback] | None = None,
@@ -95,10 +92,7 @@ class MultiExitTrainer(Trainer):
             eval_dataset=eval_dataset,
             data_collator=data_collator,
             compute_metrics=compute_metrics,
-            callbacks=[
-                *(callbacks or ()),
-                ClipGradients(self.groups.values(), max_grad_norm, measure=measure),
-            ],
+            callbacks=callbacks,
         )
         self._measure = measure
         self._sampler = sampler
@@ -217,41 +211,22 @@ class MultiExitTrainer(Trainer):
         """Adds what the gate did since the last time."""
         super().log(logs | self.gate_log.summary() if "loss" in logs else logs, start_time)
 
+    def _clip_grad_norm(self, model: torch.nn.Module) -> Tensor:
+        """Clips each group, so that an exit of a frozen stage is trained as if it were alone.
+
+        The result is the norm of all gradients before it, which Trainer logs.
+        """
+        self.accelerator.unscale_gradients()
+        with self._measure("clipping"):
+            norms = [
+                clip_grad_norm_(group, self.args.max_grad_norm) for group in self.groups.values()
+            ]
+        total: Tensor = torch.stack(norms).norm()
+        return total
+
     def _get_train_sampler(self, train_dataset: Rows | None = None) -> Sampler[int] | None:
         """The order given at construction: rows of similar length side by side."""
         return self._sampler or super()._get_train_sampler(train_dataset)
-
-
-class ClipGradients(TrainerCallback):
-    """Brings the gradient norm of each group of parameters to at most `max_norm`.
-
-    Per group, so that an exit of a frozen stage is trained as if it were alone. It runs after
-    the Trainer has undone the loss scale of fp16.
-    """
-
-    def __init__(
-        self,
-        groups: Iterable[Sequence[Tensor]],
-        max_norm: float,
-        *,
-        measure: Measure = unmeasured,
-    ) -> None:
-        self._groups = list(groups)
-        self._max_norm = max_norm
-        self._measure = measure
-
-    def on_pre_optimizer_step(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        **kwargs: object,
-    ) -> None:
-        """Clips what the optimiser is about to use."""
-        if self._max_norm > 0:
-            with self._measure("clipping"):
-                for group in self._groups:
-                    clip_grad_norm_(group, self._max_norm)
 
 
 def measure_steps(optimizer: torch.optim.Optimizer, measure: Measure) -> None:
