@@ -9,7 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from exitwise.cli.evaluate import MetricName
-from exitwise.inference import TorchEngine
+from exitwise.inference.torch_engine import TorchEngine
 from exitwise.metrics import Metric
 
 Run = Callable[..., Any]

@@ -14,7 +14,8 @@ from exitwise.cli.answers import chunks
 from exitwise.cli.predict import CHUNK
 from exitwise.data import TextRow
 from exitwise.errors import DataError
-from exitwise.inference import TorchEngine, probabilities
+from exitwise.inference import probabilities
+from exitwise.inference.torch_engine import TorchEngine
 
 Run = Callable[..., Any]
 

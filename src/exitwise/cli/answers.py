@@ -12,7 +12,7 @@ from exitwise.errors import DataError
 
 if TYPE_CHECKING:
     from exitwise.data import TextRow
-    from exitwise.inference import TorchEngine
+    from exitwise.inference.torch_engine import TorchEngine
 
 Format = Literal["jsonl", "csv"]
 Answer = dict[str, int | float | str]

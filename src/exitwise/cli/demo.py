@@ -74,7 +74,8 @@ def show_answers(run: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from exitwise.inference import TorchEngine, probabilities
+    from exitwise.inference import probabilities
+    from exitwise.inference.torch_engine import TorchEngine
 
     engine = TorchEngine.from_pretrained(run)
     found = probabilities(engine.logits(QUESTIONS))  # [m, n, k]

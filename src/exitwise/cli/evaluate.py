@@ -39,7 +39,7 @@ def evaluate(
     if (data is None) == (task is None):
         raise RecipeError("give either --data FILE or --task TASK to evaluate on")
     with other_libraries_quiet(), spinner("evaluating"):
-        from exitwise.inference import TorchEngine
+        from exitwise.inference.torch_engine import TorchEngine
         from exitwise.run import measure
 
         engine = TorchEngine.from_pretrained(model)

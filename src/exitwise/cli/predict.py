@@ -55,7 +55,7 @@ def predict(
     hidden = output is None and sys.stdout.isatty()  # the answers themselves show the progress
     with other_libraries_quiet(), spinner("loading", hidden=hidden) as status:
         from exitwise.data import read_rows
-        from exitwise.inference import TorchEngine
+        from exitwise.inference.torch_engine import TorchEngine
 
         engine = TorchEngine.from_pretrained(model)
         asked = engine.model.exit_layers[-1] if layer is None else layer

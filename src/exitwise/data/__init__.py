@@ -4,7 +4,7 @@ from exitwise.data.batch_plan import BatchPlan, batch_plan
 from exitwise.data.config import DataConfig
 from exitwise.data.encoding import EncodedTexts, Row, encode_texts
 from exitwise.data.glue import load_task_split
-from exitwise.data.length_limit import length_limit
+from exitwise.data.length_limit import length_limit, position_limit
 from exitwise.data.load import load_splits, load_texts
 from exitwise.data.padding import PadBatch
 from exitwise.data.rows import TextRow
@@ -37,5 +37,6 @@ __all__ = [
     "load_task_split",
     "load_texts",
     "movie_sentences",
+    "position_limit",
     "read_rows",
 ]

@@ -1,10 +1,20 @@
-"""Inference: texts in, the logits of the exits out."""
+"""Inference: texts in; label, probability and layer out.
 
-from exitwise.inference.torch_engine import (
-    TorchEngine,
-    label_names,
-    model_folder,
-    probabilities,
-)
+`TorchEngine` is in `exitwise.inference.torch_engine`: all that stands here needs no torch.
+"""
 
-__all__ = ["TorchEngine", "label_names", "model_folder", "probabilities"]
+from exitwise.inference.answers import Answers, probabilities
+from exitwise.inference.early_exit import EarlyExit
+from exitwise.inference.engine import Engine
+from exitwise.inference.replay import replay
+from exitwise.inference.tokens import Encoded, TextTokens
+
+__all__ = [
+    "Answers",
+    "EarlyExit",
+    "Encoded",
+    "Engine",
+    "TextTokens",
+    "probabilities",
+    "replay",
+]

@@ -2,27 +2,35 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from jaxtyping import Float
 from numpy import ndarray
+from torch.nn.functional import pad
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from exitwise.data import EncodedTexts, PadBatch, Row, encode_texts, length_limit
-from exitwise.encoders import layerwise
-from exitwise.errors import ExitwiseError
+from exitwise.data import length_limit
+from exitwise.encoders import LayerState, layerwise
+from exitwise.errors import ExitwiseError, UnsupportedError
+from exitwise.inference.engine import Engine
+from exitwise.inference.tokens import Encoded, TextTokens
 from exitwise.modeling import MultiExitForSequenceClassification
 
+State = LayerState[Any]
 
-class TorchEngine:
+
+class TorchEngine(Engine[State]):
     """Answers texts with the logits of some exits.
 
     Args:
         model: put into evaluation mode; it stays on its device.
         tokenizer: that of its encoder.
         dtype: torch.bfloat16 or float16 run under autocast; float32 runs plain.
-        max_length: longer texts are cut, at the latest where the encoder ends.
+        max_length: longer texts are cut; by default, and at the latest, where the tokenizer says
+            or the encoder ends.
     """
 
     def __init__(
@@ -31,13 +39,20 @@ class TorchEngine:
         tokenizer: PreTrainedTokenizerBase,
         *,
         dtype: torch.dtype = torch.float32,
-        max_length: int = 128,
+        max_length: int | None = None,
     ) -> None:
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.dtype = dtype
-        self.max_length = min(max_length, length_limit(tokenizer, model.encoder.config))
-        self._pad = PadBatch(tokenizer)
+        self.labels = label_names(model)
+        self.exit_layers = model.exit_layers
+        self._walk = layerwise(model.encoder)
+        limit = length_limit(tokenizer, model.encoder.config)
+        self.tokens = text_tokens(
+            tokenizer,
+            max_length=limit if max_length is None else min(max_length, limit),
+            input_names=self._walk.input_names,
+        )
 
     @classmethod
     def from_pretrained(
@@ -52,51 +67,65 @@ class TorchEngine:
         model.to(target)  # type: ignore[arg-type] # transformers wraps it
         return cls(model, AutoTokenizer.from_pretrained(folder))
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The names of the classes, in their order."""
-        return label_names(self.model)
-
-    def logits(
-        self,
-        texts: Sequence[str],
-        pairs: Sequence[str] | None = None,
-        *,
-        layers: Sequence[int] | None = None,
-        batch_size: int = 64,
-    ) -> Float[ndarray, "m n k"]:
-        """The logits of the exits at `layers`, of all exits if `None`, in the order of the texts.
-
-        The walk ends at the deepest layer asked for. Texts of similar length share a batch.
-        """
-        chosen = tuple(self.model.exit_layers if layers is None else layers)
-        encoded = self.encode(texts, pairs)
-        order = sorted(range(len(encoded)), key=encoded.lengths.__getitem__)
-        found = np.zeros((len(chosen), len(order), self.model.config.num_labels), np.float32)
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            found[:, rows] = self._batch_logits([encoded[row] for row in rows], chosen)
-        return found
-
-    def encode(self, texts: Sequence[str], pairs: Sequence[str] | None) -> EncodedTexts:
-        """Texts as the token ids that the encoder takes."""
-        return encode_texts(
-            self.tokenizer,
-            texts,
-            pairs,
-            [0] * len(texts),
-            max_length=self.max_length,
-            input_names=layerwise(self.model.encoder).input_names,
-        )
+    @torch.inference_mode()
+    def start(self, encoded: Encoded) -> State:
+        """The embeddings of the tokens."""
+        device = self.model.device
+        padded = self.tokens.padded(encoded)
+        batch = {name: torch.from_numpy(ids).to(device) for name, ids in padded.items()}
+        with self._autocast():
+            return self._walk.embed(**batch)
 
     @torch.inference_mode()
-    def _batch_logits(self, rows: list[Row], layers: tuple[int, ...]) -> Float[ndarray, "m n k"]:
-        device = self.model.device
-        batch = {name: tensor.to(device) for name, tensor in self._pad(rows).items()}
-        batch.pop("labels")
-        with torch.autocast(device.type, dtype=self.dtype, enabled=self.dtype != torch.float32):
-            outputs = self.model.exit_outputs(**batch, layers=layers)
-        return torch.stack([outputs[layer].logits.float() for layer in layers]).cpu().numpy()
+    def run(self, state: State, *, after: int, to: int) -> tuple[State, Float[ndarray, "n k"]]:
+        """The layers one by one; the logits are waited for."""
+        with self._autocast():
+            for layer in range(after + 1, to + 1):
+                state = self._walk.run_layer(layer, state)
+            output = self.model.exit(to)(state.hidden, state.attention_mask)
+        return state, output.logits.float().cpu().numpy()
+
+    @torch.inference_mode()
+    def keep(self, state: State, rows: npt.NDArray[np.int64]) -> State:
+        """The rows, gathered on the device."""
+        return self._walk.keep_rows(state, torch.from_numpy(rows).to(state.hidden.device))
+
+    @torch.inference_mode()
+    def join(self, states: Sequence[State]) -> State:
+        """The states padded to the longest, on the right."""
+        length = max(state.attention_mask.shape[1] for state in states)
+        missing = [length - state.attention_mask.shape[1] for state in states]
+        pairs = list(zip(states, missing, strict=True))
+        hidden = torch.cat([pad(state.hidden, (0, 0, 0, columns)) for state, columns in pairs])
+        mask = torch.cat([pad(state.attention_mask, (0, columns)) for state, columns in pairs])
+        return self._walk.resume(hidden, mask)
+
+    def _autocast(self) -> torch.autocast:
+        kind = self.model.device.type
+        return torch.autocast(kind, dtype=self.dtype, enabled=self.dtype != torch.float32)
+
+
+def text_tokens(
+    tokenizer: PreTrainedTokenizerBase, *, max_length: int, input_names: Sequence[str]
+) -> TextTokens:
+    """The part of a tokenizer of transformers that needs no transformers.
+
+    Raises:
+        UnsupportedError: the tokenizer is written in Python.
+    """
+    if not tokenizer.is_fast:
+        raise UnsupportedError(
+            f"{type(tokenizer).__name__} is written in Python; "
+            "exitwise needs a tokenizer of the tokenizers library, with a tokenizer.json"
+        )
+    backend: Any = tokenizer  # the type of slow tokenizers has no backend
+    return TextTokens(
+        backend.backend_tokenizer,
+        max_length=max_length,
+        has_types={"token_type_ids"} <= {*input_names} & {*tokenizer.model_input_names},
+        pad_id=int(tokenizer.pad_token_id or 0),
+        pad_type_id=int(tokenizer.pad_token_type_id),
+    )
 
 
 def label_names(model: MultiExitForSequenceClassification) -> tuple[str, ...]:
@@ -108,14 +137,3 @@ def model_folder(name_or_path: str | Path) -> str:
     """The model in a run folder; any other folder or hub id is a model itself."""
     model = Path(name_or_path) / "model"
     return str(model if (model / "config.json").exists() else name_or_path)
-
-
-def probabilities(logits: Float[ndarray, "*shape k"]) -> Float[ndarray, "*shape k"]:
-    """Softmax over the labels.
-
-    >>> probabilities(np.array([[0.0, 0.0]]))
-    array([[0.5, 0.5]])
-    """
-    shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    result: ndarray = shifted / shifted.sum(axis=-1, keepdims=True)
-    return result

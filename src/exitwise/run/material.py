@@ -4,11 +4,19 @@ from dataclasses import dataclass
 
 from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase, set_seed
 
-from exitwise.data import EncodedTexts, Splits, TextDataset, encode_texts, length_limit, load_splits
+from exitwise.data import (
+    EncodedTexts,
+    Splits,
+    TextDataset,
+    encode_texts,
+    length_limit,
+    load_splits,
+    position_limit,
+)
 from exitwise.encoders import layerwise
 from exitwise.encoders.families import family_of
 from exitwise.errors import ExitwiseError, RecipeError
-from exitwise.inference import label_names, model_folder
+from exitwise.inference.torch_engine import label_names, model_folder
 from exitwise.modeling import MultiExitForSequenceClassification, from_classifier
 from exitwise.recipe import Recipe
 from exitwise.regimes import Stage
@@ -36,9 +44,10 @@ def prepare(recipe: Recipe) -> Material:
     set_seed(recipe.seed)  # the exits are drawn here
     model = build_model(recipe, splits.label_names)
     tokenizer = load_tokenizer(source_of(recipe))
+    tokenizer.model_max_length = max_length_of(recipe, tokenizer, model)  # is saved with it
 
     def encode(texts: TextDataset) -> EncodedTexts:
-        return encode_for(model, tokenizer, texts, max_length=recipe.data.max_length)
+        return encode_for(model, tokenizer, texts)
 
     return Material(
         splits=splits,
@@ -111,19 +120,27 @@ def load_tokenizer(name_or_path: str) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
+def max_length_of(
+    recipe: Recipe, tokenizer: PreTrainedTokenizerBase, model: MultiExitForSequenceClassification
+) -> int:
+    """The recipe's, within what the encoder takes; that of an earlier run does not bind."""
+    config = model.encoder.config
+    if recipe.encoder is None:
+        return min(recipe.data.max_length, position_limit(config) or recipe.data.max_length)
+    return min(recipe.data.max_length, length_limit(tokenizer, config))
+
+
 def encode_for(
     model: MultiExitForSequenceClassification,
     tokenizer: PreTrainedTokenizerBase,
     texts: TextDataset,
-    *,
-    max_length: int,
 ) -> EncodedTexts:
-    """Texts as the token ids that the model's encoder takes, within its length."""
+    """Texts as the token ids that the model's encoder takes, within the tokenizer's length."""
     return encode_texts(
         tokenizer,
         texts.texts,
         texts.pairs,
         texts.labels,
-        max_length=min(max_length, length_limit(tokenizer, model.encoder.config)),
+        max_length=tokenizer.model_max_length,
         input_names=layerwise(model.encoder).input_names,
     )

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from exitwise.data import TextDataset
-from exitwise.inference import TorchEngine
+from exitwise.inference.torch_engine import TorchEngine
 from exitwise.metrics import (
     class_table,
     constant_warning,

@@ -13,7 +13,7 @@ from transformers import TrainerCallback, set_seed
 
 from exitwise.data import Splits, TextDataset
 from exitwise.gradients import Measure, unmeasured
-from exitwise.inference import TorchEngine
+from exitwise.inference.torch_engine import TorchEngine
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.recipe import Recipe, recipe_hash, to_plain
 from exitwise.regimes import Stage
@@ -127,7 +127,6 @@ def describe(
         material.model,
         material.tokenizer,
         dtype=dtype_of(recipe.training.precision),
-        max_length=recipe.data.max_length,
     )
     return {
         "recipe": to_plain(recipe),

@@ -1,0 +1,90 @@
+"""What early exit asks of an engine: to run a batch from one exit to the next."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from jaxtyping import Float
+from numpy import ndarray
+
+from exitwise.inference.tokens import Encoded, TextTokens
+
+State = TypeVar("State")
+
+WINDOW = 4096
+"""Texts that are tokenised and sorted by length at once: bounds the memory."""
+
+
+class Engine(ABC, Generic[State]):
+    """A trained classifier that can be run layer by layer; it has no state between calls.
+
+    A state is a batch between two exits; only the engine looks into it.
+
+    Attributes:
+        tokens: from texts to token ids.
+        labels: the names of the classes, in their order.
+        exit_layers: the layers that have an exit, in ascending order.
+    """
+
+    tokens: TextTokens
+    labels: tuple[str, ...]
+    exit_layers: tuple[int, ...]
+
+    @abstractmethod
+    def start(self, encoded: Encoded) -> State:
+        """A batch before layer 1."""
+
+    @abstractmethod
+    def run(self, state: State, *, after: int, to: int) -> tuple[State, Float[ndarray, "n k"]]:
+        """The layers after the exit at `after` (0 is the start) up to that at `to`, and its logits.
+
+        The exits between the two are not asked.
+        """
+
+    @abstractmethod
+    def keep(self, state: State, rows: npt.NDArray[np.int64]) -> State:
+        """Some rows of a batch, without the padding that none of them needs."""
+
+    @abstractmethod
+    def join(self, states: Sequence[State]) -> State:
+        """Several batches after the same layer as one."""
+
+    def logits(
+        self,
+        texts: Sequence[str],
+        pairs: Sequence[str] | None = None,
+        *,
+        layers: Sequence[int] | None = None,
+        batch_size: int = 64,
+    ) -> Float[ndarray, "m n k"]:
+        """The logits of the exits at `layers`, of all exits if `None`, in the order of the texts.
+
+        The walk ends at the deepest layer asked for. Texts of similar length share a batch.
+        """
+        chosen = tuple(self.exit_layers if layers is None else layers)
+        found = np.zeros((len(chosen), len(texts), len(self.labels)), np.float32)
+        for start, encoded in self.windows(texts, pairs):
+            for rows in batches(encoded, batch_size):
+                state, previous = self.start(encoded.select(rows)), 0
+                for layer in sorted(chosen):
+                    state, newest = self.run(state, after=previous, to=layer)
+                    found[chosen.index(layer), start + rows] = newest
+                    previous = layer
+        return found
+
+    def windows(
+        self, texts: Sequence[str], pairs: Sequence[str] | None
+    ) -> Iterator[tuple[int, Encoded]]:
+        """Texts as token ids, so many at a time, with the number of the first."""
+        for start in range(0, len(texts), WINDOW):
+            part = slice(start, start + WINDOW)
+            yield start, self.tokens.encode(texts[part], None if pairs is None else pairs[part])
+
+
+def batches(encoded: Encoded, size: int) -> Iterator[npt.NDArray[np.int64]]:
+    """The rows of texts of similar length, from short to long."""
+    order = np.argsort(encoded.lengths, kind="stable")
+    for start in range(0, len(order), size):
+        yield order[start : start + size]

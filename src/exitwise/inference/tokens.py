@@ -1,0 +1,132 @@
+"""From texts to padded token ids, with the tokenizers library alone."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Encoding, Tokenizer
+
+from exitwise.errors import ExitwiseError
+
+logger = logging.getLogger(__name__)
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Texts as token ids, unpadded.
+
+    Attributes:
+        input_ids: one array of tokens a text.
+        token_type_ids: 0 in a text and 1 in its pair, beside each token; `None` for an encoder
+            that knows no types.
+    """
+
+    input_ids: list[Integers]
+    token_type_ids: list[Integers] | None
+
+    def __len__(self) -> int:
+        return len(self.input_ids)
+
+    @property
+    def lengths(self) -> Integers:
+        """The number of tokens of each text."""
+        return np.array([len(ids) for ids in self.input_ids], np.int64)
+
+    def select(self, rows: Sequence[int] | Integers) -> "Encoded":
+        """Some texts, in the given order."""
+        types = self.token_type_ids
+        return replace(
+            self,
+            input_ids=[self.input_ids[row] for row in rows],
+            token_type_ids=None if types is None else [types[row] for row in rows],
+        )
+
+
+class TextTokens:
+    """Encodes texts as an encoder takes them, and pads batches on the right.
+
+    It holds no state between calls: threads may share it.
+
+    Args:
+        tokenizer: of the tokenizers library; it is copied.
+        max_length: tokens of a text, special ones counted; what is longer is cut, of a pair
+            whichever part is longer at that moment.
+        has_types: whether the encoder takes token types.
+        pad_id: the token that pads.
+        pad_type_id: its type.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        max_length: int,
+        has_types: bool,
+        pad_id: int,
+        pad_type_id: int = 0,
+    ) -> None:
+        self.max_length = max_length
+        self.has_types = has_types
+        self.pad_id = pad_id
+        self.pad_type_id = pad_type_id
+        self.tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self.tokenizer.no_padding()
+        self.tokenizer.enable_truncation(max_length, strategy="longest_first")
+
+    def encode(self, texts: Sequence[Any], pairs: Sequence[Any] | None = None) -> Encoded:
+        """Token ids of texts, or of pairs of texts; how many were cut is logged.
+
+        Raises:
+            ExitwiseError: something is no text, or there are not as many pairs as texts.
+        """
+        check_texts(texts, "text")
+        if pairs is not None:
+            check_texts(pairs, "pair")
+            if len(pairs) != len(texts):
+                raise ExitwiseError(f"{len(texts)} texts need as many pairs, found {len(pairs)}")
+        asked = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
+        encodings: list[Encoding] = self.tokenizer.encode_batch_fast(asked)
+        cut = sum(bool(each.overflowing) for each in encodings)
+        if cut:
+            message = "%d of %d texts are longer than %d tokens and were cut"
+            logger.info(message, cut, len(texts), self.max_length)
+        types = [np.array(each.type_ids, np.int64) for each in encodings]
+        return Encoded(
+            [np.array(each.ids, np.int64) for each in encodings], types if self.has_types else None
+        )
+
+    def padded(self, encoded: Encoded) -> dict[str, Integers]:
+        """`input_ids`, `attention_mask` and, if it has them, `token_type_ids`, each [n, l]."""
+        lengths = encoded.lengths
+        mask = np.arange(lengths.max()) < lengths[:, None]
+        batch = {
+            "input_ids": _filled(encoded.input_ids, mask, self.pad_id),
+            "attention_mask": mask.astype(np.int64),
+        }
+        if encoded.token_type_ids is not None:
+            batch["token_type_ids"] = _filled(encoded.token_type_ids, mask, self.pad_type_id)
+        return batch
+
+
+def _filled(rows: list[Integers], mask: npt.NDArray[np.bool_], fill: int) -> Integers:
+    table = np.full(mask.shape, fill, np.int64)
+    table[mask] = np.concatenate(rows)
+    return table
+
+
+def check_texts(texts: Sequence[Any], what: str) -> None:
+    """Whether these are texts, many of them.
+
+    Raises:
+        ExitwiseError: the first that is none, by its number.
+    """
+    if isinstance(texts, str):
+        raise ExitwiseError(f"texts must be a list of texts, found a single one: [{texts[:40]!r}]")
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise ExitwiseError(f"{what} {number} must be a string, found {text!r:.60}")
