@@ -30,7 +30,7 @@ results: $(VENV)/ready
 # The 12-layer encoder is measured where it is at hand; all else needs the 6-layer one and GLUE.
 GLUE ?= ../shared/glue
 bench-training: $(VENV)/ready
-	for name in gate_memory gate_step acl_epoch stage_two growth gate_agreement; do \
+	for name in gate_memory gate_step compile_step acl_epoch stage_two growth gate_agreement; do \
 		$(BIN)/python benchmarks/$$name.py --data-dir $(GLUE) || exit 1; \
 	done
 	if [ -d models/all-mpnet-base-v2 ]; then \

@@ -81,7 +81,9 @@ def main() -> None:
         claims.append(agreement(f"a gate on {name}", decisions, exact))
     for k in INTERVALS:
         standing = [exact[index - index % k] for index in range(len(exact))]
-        claims.append(agreement(f"a gate that decides at every {ordinal(k)} batch", standing, exact))
+        claims.append(
+            agreement(f"a gate that decides at every {ordinal(k)} batch", standing, exact)
+        )
     write_claims("gate_agreement", claims)
 
 

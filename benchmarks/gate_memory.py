@@ -6,9 +6,8 @@ difference of the two peaks. Activations are in both.
 """
 
 import torch
-from harness import Claim, arguments, write_claims
+from harness import Claim, arguments, peak_bytes, write_claims
 from steps import Steps, mrpc, prepared
-from torch.profiler import ProfilerActivity, profile
 
 from exitwise.objectives import Objective
 from exitwise.regimes import SingleExitRegime
@@ -16,21 +15,15 @@ from exitwise.regimes import SingleExitRegime
 MICRO_BATCHES = 3
 
 
-def peak_bytes(steps: Steps) -> int:
+def peak_of_update(steps: Steps) -> int:
     """The most bytes given out at one time during an update, beyond those before it."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+
+    def passes() -> None:
         for _ in range(MICRO_BATCHES):
             steps.backward()
+
+    peak = peak_bytes(passes)
     steps.update()
-    assert profiler.profiler is not None
-    events = profiler.profiler.kineto_results.events()
-    changes = sorted(
-        (event.start_ns(), event.nbytes()) for event in events if event.name() == "[memory]"
-    )
-    given_out = peak = 0
-    for _, change in changes:
-        given_out += change
-        peak = max(peak, given_out)
     return peak
 
 
@@ -44,7 +37,7 @@ def main() -> None:
         (stage,) = SingleExitRegime(objective=objective).stages(depth)
         steps = Steps(stage, recipe, material)
         steps()  # the optimiser's state exists from here on
-        peaks[name] = peak_bytes(steps)
+        peaks[name] = peak_of_update(steps)
         gradients = sum(
             parameter.nbytes for parameter in steps.model.parameters() if parameter.requires_grad
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from torch.profiler import ProfilerActivity, profile
 
 from exitwise.run.environment import processor
 from exitwise.run.folder import write_text
@@ -74,6 +75,22 @@ def synchronize() -> None:
     """Waits for an accelerator, if there is one."""
     if torch.accelerator.is_available():
         torch.accelerator.synchronize()
+
+
+def peak_bytes(action: Callable[[], object]) -> int:
+    """The most bytes of memory that torch gives out at one time, beyond those given out before."""
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        action()
+    assert profiler.profiler is not None
+    events = profiler.profiler.kineto_results.events()
+    changes = sorted(
+        (event.start_ns(), event.nbytes()) for event in events if event.name() == "[memory]"
+    )
+    given_out = peak = 0
+    for _, change in changes:
+        given_out += change
+        peak = max(peak, given_out)
+    return peak
 
 
 @dataclass(frozen=True, kw_only=True)

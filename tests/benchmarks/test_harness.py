@@ -11,14 +11,6 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.fixture
-def harness(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import harness
-
-    return harness
-
-
-@pytest.fixture
 def page(harness: ModuleType) -> ModuleType:
     import page
 

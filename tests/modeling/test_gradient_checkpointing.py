@@ -13,6 +13,7 @@ from exitwise.modeling import MultiExitForSequenceClassification
 WITHOUT = ("albert", "mpnet")  # whose layers the library cannot compute again
 
 
+@pytest.mark.field_case(44)
 @pytest.mark.parametrize("model_type", sorted(set(FAMILIES).difference(WITHOUT)))
 def test_the_gradient_is_the_same_and_layers_run_twice(
     model_type: str,
@@ -32,6 +33,7 @@ def test_the_gradient_is_the_same_and_layers_run_twice(
     assert len(runs[1]) == 2 * len(runs[0]) > 0
 
 
+@pytest.mark.field_case(44)
 @pytest.mark.parametrize("model_type", WITHOUT)
 def test_encoders_that_cannot_do_it_are_refused_by_the_library(
     model_type: str, tiny_model: Callable[..., MultiExitForSequenceClassification]

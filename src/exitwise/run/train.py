@@ -12,6 +12,7 @@ import numpy as np
 from transformers import TrainerCallback, set_seed
 
 from exitwise.data import Splits, TextDataset
+from exitwise.encoders import layerwise
 from exitwise.gradients import Measure, unmeasured
 from exitwise.inference.torch_engine import TorchEngine
 from exitwise.modeling import MultiExitForSequenceClassification
@@ -22,7 +23,7 @@ from exitwise.run.folder import RunFolder, write_folder, write_text
 from exitwise.run.material import Material, planned_stages, prepare
 from exitwise.run.measure import measure
 from exitwise.run.stage import run_stage
-from exitwise.training import CacheSettings, Timings, choose_hardware, dtype_of
+from exitwise.training import CacheSettings, Timings, choose_hardware, compile_layers, dtype_of
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,8 @@ def train(
         return run.read_result()
     material = prepare(recipe)
     stages = planned_stages(recipe)
+    if recipe.training.compile:
+        compile_layers(layerwise(material.model.encoder).layers)
     run.open(recipe, resume=resume)
     with log_file(run.log):
         choose_hardware(recipe.training)

@@ -8,6 +8,7 @@ from exitwise.training.cache_place import (
     parse_bytes,
     stage_bytes,
 )
+from exitwise.training.compiled import compile_layers
 from exitwise.training.evaluation import (
     ExitPredictions,
     average_score,
@@ -48,6 +49,7 @@ __all__ = [
     "cache_name",
     "choose_hardware",
     "choose_place",
+    "compile_layers",
     "dtype_of",
     "exit_scores",
     "pad_hidden_states",

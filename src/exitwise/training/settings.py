@@ -28,6 +28,8 @@ class TrainingSettings:
         checkpoint: "last" keeps the last epoch (the paper), "best" the best on validation.
         early_stopping: stop after so many epochs without a better score; needs "best".
         class_weights: weigh cross-entropy by inverse class frequency; contrast stays as it is.
+        compile: `torch.compile` for the encoder's layers; what it brings stands in
+            docs/performance.md.
         report_to: where transformers logs to besides the run folder, such as "tensorboard".
     """
 
@@ -40,6 +42,7 @@ class TrainingSettings:
     checkpoint: Literal["last", "best"] = "last"
     early_stopping: int | None = None
     class_weights: bool = False
+    compile: bool = False
     report_to: str = "none"
 
     def __post_init__(self) -> None:
