@@ -7,6 +7,7 @@ from exitwise.auto_classes import register_when_needed
 from exitwise.errors import ExitwiseError, MissingExtraError
 
 if TYPE_CHECKING:  # for type checkers and editors; `_HOME` says the same to Python
+    from exitwise.classifier import EarlyExitClassifier
     from exitwise.exits import LinearExitConfig, MHAExitConfig, PoolerExitConfig
     from exitwise.gradients import GradientGate, gated_backward, gradient_angle
     from exitwise.losses import (
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # for type checkers and editors; `_HOME` says the same to Pyt
     )
     from exitwise.modeling import MultiExitConfig, MultiExitForSequenceClassification
     from exitwise.recipe import Recipe
-    from exitwise.run import train
+    from exitwise.run.train import train
     from exitwise.training import AlignedTrainer, MultiExitTrainer
 
 __version__ = "0.1.0"
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 # Where each public name lives; imported when it is first asked for.
 _HOME = {
     "AlignedTrainer": "exitwise.training",
+    "EarlyExitClassifier": "exitwise.classifier",
     "GradientGate": "exitwise.gradients",
     "LinearExitConfig": "exitwise.exits",
     "MHAExitConfig": "exitwise.exits",
@@ -39,11 +41,12 @@ _HOME = {
     "gradient_angle": "exitwise.gradients",
     "soft_target_loss": "exitwise.losses",
     "supervised_contrastive_loss": "exitwise.losses",
-    "train": "exitwise.run",
+    "train": "exitwise.run.train",
 }
 
 __all__ = [
     "AlignedTrainer",
+    "EarlyExitClassifier",
     "ExitwiseError",
     "GradientGate",
     "LinearExitConfig",

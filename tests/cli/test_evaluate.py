@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from exitwise.cli.evaluate import MetricName
+from exitwise.cli.labelled_texts import MetricName
 from exitwise.inference.torch_engine import TorchEngine
 from exitwise.metrics import Metric
 

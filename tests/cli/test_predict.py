@@ -147,7 +147,7 @@ def test_a_layer_without_exit_is_refused_with_those_that_have_one(
 ) -> None:
     outcome = exitwise("predict", "-q", trained, "anything.csv", "--layer", 9)
     assert outcome.status == 2
-    assert "no exit at layer 9; it has 1, 2, 3" in outcome.err
+    assert "no exit at layer 9: the model has exits at 1, 2, 3" in outcome.err
 
 
 def test_a_file_is_replaced_only_on_request_and_only_as_a_whole(

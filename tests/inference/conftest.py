@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -79,6 +80,9 @@ class StoredEngine(Engine[Rows]):
     def join(self, states: Sequence[Rows]) -> Rows:
         assert len(states) > 1
         return Rows(np.concatenate([state.rows for state in states]))
+
+    def save_pretrained(self, folder: Path) -> None:
+        raise NotImplementedError
 
 
 @pytest.fixture

@@ -180,7 +180,7 @@ def test_a_policy_for_other_exits_is_refused(make_engine: MakeEngine) -> None:
         EarlyExit(make_engine(), ConfidencePolicy(threshold={1: 0.8, 4: 0.8}))
     with pytest.raises(ExitwiseError, match=r"from 0\.3333 to 1"):
         EarlyExit(make_engine(), ConfidencePolicy(threshold=0.2))
-    with pytest.raises(ExitwiseError, match="exits at the layers 1, 2, 3; asked for: 5"):
+    with pytest.raises(ExitwiseError, match="no exit at layer 5: the model has exits at 1, 2, 3"):
         EarlyExit(make_engine(), ConfidencePolicy(threshold=0.8), layers=[1, 5])
 
 

@@ -178,7 +178,7 @@ def test_the_majority_answers_and_a_tie_goes_to_the_larger_support() -> None:
         (ConfidencePolicy(threshold={1: 0.9, 3: 0.9}), "thresholds for the layers 3, .* 1, 2, 4"),
         (EntropyPolicy(threshold=0.1, temperatures={5: 1.0}), "temperatures for the layers 5"),
         (PatientConfidencePolicy(patience=1, threshold=0.3), "from 0.5 to 1"),
-        (FixedPolicy(layer=3), "an answer for the layers 3"),
+        (FixedPolicy(layer=3), "no exit at layer 3: the model has exits at"),
     ],
 )
 def test_what_cannot_occur_in_a_model_is_refused(policy: ExitPolicy, message: str) -> None:

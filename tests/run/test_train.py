@@ -47,6 +47,7 @@ def test_one_call_runs_both_stages_and_leaves_a_whole_folder(
     assert {path.name for path in run.iterdir()} == {
         "recipe.toml",
         "environment.json",
+        "train_rows.txt",
         "train.log",
         "metrics.jsonl",
         "gates",

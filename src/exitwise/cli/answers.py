@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from exitwise.errors import DataError
 
 if TYPE_CHECKING:
+    from exitwise.classifier import EarlyExitClassifier
     from exitwise.data import TextRow
-    from exitwise.inference.torch_engine import TorchEngine
 
 Format = Literal["jsonl", "csv"]
 Answer = dict[str, int | float | str]
@@ -20,23 +20,24 @@ Write = Callable[[str], object]
 
 
 def answers(
-    engine: "TorchEngine", rows: "Sequence[TextRow]", *, layer: int, keep_text: bool
+    classifier: "EarlyExitClassifier", rows: "Sequence[TextRow]", *, keep_text: bool
 ) -> list[Answer]:
     """The label of each row, its probability, and the layer whose exit says so."""
-    from exitwise.inference import probabilities
-
     texts = [row.text for row in rows]
     pairs = [row.pair for row in rows if row.pair is not None] or None
-    found = probabilities(engine.logits(texts, pairs, layers=[layer])[0])  # [n, k]
+    found = classifier.answers(texts, pairs)
+    names = classifier.classes_.tolist()
     return [
         {
             "row": row.number,
-            "label": engine.labels[each.argmax()],
-            "probability": round(float(each.max()), 6),
-            "layer": layer,
+            "label": names[label],
+            "probability": round(float(probabilities[label]), 6),
+            "layer": int(layer),
         }
         | (texts_of(row) if keep_text else {})
-        for row, each in zip(rows, found, strict=True)
+        for row, label, probabilities, layer in zip(
+            rows, found.labels, found.probabilities, found.layers, strict=True
+        )
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import exitwise
+from exitwise.cli.calibrate import calibrate
 from exitwise.cli.demo import demo
 from exitwise.cli.evaluate import evaluate
 from exitwise.cli.plan import plan
@@ -23,7 +24,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (train, evaluate, predict, plan, demo):
+for command in (train, evaluate, calibrate, predict, plan, demo):
     app.command()(command)
 
 

@@ -2,19 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from exitwise.cli.labelled_texts import MetricName, own_texts, task_texts, usual_metric
 from exitwise.cli.recipe_options import DataDir, LabelColumn, PairColumn, Task, TextColumn
 from exitwise.cli.reports import other_libraries_quiet, spinner
-from exitwise.errors import DataError, RecipeError
-
-if TYPE_CHECKING:
-    from exitwise.data import TextDataset
-
-MetricName = Literal["accuracy", "f1", "matthews", "f1_accuracy"]
-"""`exitwise.metrics.Metric`, which is not imported before a command runs."""
+from exitwise.errors import RecipeError
 
 
 def evaluate(
@@ -61,44 +56,3 @@ def evaluate(
 
         for name, found in scores.items():
             print_scores(found, name)
-
-
-def own_texts(
-    path: Path, labels: tuple[str, ...], columns: tuple[str | None, str | None, str | None]
-) -> "dict[str, TextDataset]":
-    """The texts of a file, with the labels that the model knows."""
-    from exitwise.data import load_texts
-
-    text, pair, label = columns
-    texts = load_texts(
-        path, label_names=labels, text_column=text, pair_column=pair, label_column=label
-    )
-    return {str(path): texts}
-
-
-def task_texts(
-    task: str, split: str | None, data_dir: Path | None, labels: tuple[str, ...]
-) -> "dict[str, TextDataset]":
-    """One split of a task, or its validation sets."""
-    from exitwise.data import TASKS, load_task_split
-
-    if task not in TASKS:
-        raise RecipeError(f"--task must be one of {', '.join(TASKS)}, found {task!r}")
-    if TASKS[task].label_names != labels:
-        raise DataError(
-            f"{task} has the labels {', '.join(TASKS[task].label_names)}, "
-            f"the model answers {', '.join(labels)}"
-        )
-    splits = TASKS[task].validation_splits if split is None else (split,)
-    return {f"{task}/{name}": load_task_split(task, name, data_dir) for name in splits}
-
-
-def usual_metric(model: str, task: str | None) -> str:
-    """What counts: for a task its own metric, else that of the run, else accuracy."""
-    from exitwise.data import TASKS
-    from exitwise.run import RunFolder
-
-    run = RunFolder(Path(model))
-    if task is not None:
-        return TASKS[task].metric
-    return str(run.read_result()["data"]["metric"]) if run.is_finished else "accuracy"

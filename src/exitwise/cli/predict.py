@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -38,7 +39,8 @@ def predict(
         typer.Option("--format", help="By default as the output file is named, else jsonl."),
     ] = None,
     layer: Annotated[
-        int | None, typer.Option(min=1, help="Which exit answers; by default the last.")
+        int | None,
+        typer.Option(min=1, help="This exit answers all; by default as calibrated, else the last."),
     ] = None,
     keep_text: Annotated[
         bool, typer.Option("--keep-text", help="Repeat the texts beside the answers.")
@@ -54,23 +56,24 @@ def predict(
         raise ExitwiseError(f"{output} exists: --force replaces it")
     hidden = output is None and sys.stdout.isatty()  # the answers themselves show the progress
     with other_libraries_quiet(), spinner("loading", hidden=hidden) as status:
+        from exitwise.classifier import EarlyExitClassifier
         from exitwise.data import read_rows
-        from exitwise.inference.torch_engine import TorchEngine
+        from exitwise.policies import FixedPolicy
 
-        engine = TorchEngine.from_pretrained(model)
-        asked = engine.model.exit_layers[-1] if layer is None else layer
-        if asked not in engine.model.exit_layers:
-            there = ", ".join(map(str, engine.model.exit_layers))
-            raise ExitwiseError(f"{model} has no exit at layer {asked}; it has {there}")
+        policy = None if layer is None else FixedPolicy(layer=layer)
+        classifier = EarlyExitClassifier.from_pretrained(model, policy=policy)
         rows = read_rows(texts, text_column=text_column, pair_column=pair_column)
-        num_answered = 0
+        left: Counter[int] = Counter()
         with target(output) as write:
             for chunk in chunks(rows, CHUNK):
-                found = answers(engine, chunk, layer=asked, keep_text=keep_text)
-                write(answers_as(form or form_of(output), found, is_first=num_answered == 0))
-                num_answered += len(chunk)
-                status.update(f"{num_answered} rows answered")
-    logger.info("%d rows answered by exit %d", num_answered, asked)
+                found = answers(classifier, chunk, keep_text=keep_text)
+                write(answers_as(form or form_of(output), found, is_first=not left))
+                left.update(int(answer["layer"]) for answer in found)
+                status.update(f"{left.total()} rows answered")
+    told = [
+        f"exit {exit} {100 * count / left.total():.0f} %" for exit, count in sorted(left.items())
+    ]
+    logger.info("%d rows answered: %s", left.total(), ", ".join(told) or "there were none")
 
 
 @contextmanager

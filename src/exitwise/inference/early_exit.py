@@ -54,7 +54,7 @@ class EarlyExit:
         self.batch_size = batch_size
         policy.check(layers=self.layers, num_labels=len(engine.labels))
 
-    def __call__(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Answers:
+    def __call__(self, texts: Sequence[Any], pairs: Sequence[Any] | None = None) -> Answers:
         """Answers texts, or pairs of texts, in their order."""
         answers = Answers.unknown(len(self.layers), len(texts), len(self.engine.labels))
         for start, encoded in self.engine.windows(texts, pairs):
@@ -137,9 +137,11 @@ def checked_layers(engine: Engine[Any], layers: Sequence[int] | None) -> tuple[i
     """
     if layers is None:
         return engine.exit_layers
+    there = ", ".join(map(str, engine.exit_layers))
     missing = sorted(set(layers) - set(engine.exit_layers))
-    if missing or not layers:
-        there = ", ".join(map(str, engine.exit_layers))
-        asked = ", ".join(map(str, missing)) or "none"
-        raise ExitwiseError(f"the classifier has exits at the layers {there}; asked for: {asked}")
+    if missing:
+        asked = ", ".join(map(str, missing))
+        raise ExitwiseError(f"no exit at layer {asked}: the model has exits at {there}")
+    if not layers:
+        raise ExitwiseError(f"no exit is asked at all: the model has exits at {there}")
     return tuple(sorted(set(layers)))

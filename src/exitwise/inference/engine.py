@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -51,10 +52,14 @@ class Engine(ABC, Generic[State]):
     def join(self, states: Sequence[State]) -> State:
         """Several batches after the same layer as one."""
 
+    @abstractmethod
+    def save_pretrained(self, folder: Path) -> None:
+        """Writes the model and its tokenizer where they can be loaded from."""
+
     def logits(
         self,
-        texts: Sequence[str],
-        pairs: Sequence[str] | None = None,
+        texts: Sequence[Any],
+        pairs: Sequence[Any] | None = None,
         *,
         layers: Sequence[int] | None = None,
         batch_size: int = 64,
@@ -75,7 +80,7 @@ class Engine(ABC, Generic[State]):
         return found
 
     def windows(
-        self, texts: Sequence[str], pairs: Sequence[str] | None
+        self, texts: Sequence[Any], pairs: Sequence[Any] | None
     ) -> Iterator[tuple[int, Encoded]]:
         """Texts as token ids, so many at a time, with the number of the first."""
         for start in range(0, len(texts), WINDOW):

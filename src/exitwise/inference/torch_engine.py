@@ -100,6 +100,11 @@ class TorchEngine(Engine[State]):
         mask = torch.cat([pad(state.attention_mask, (0, columns)) for state, columns in pairs])
         return self._walk.resume(hidden, mask)
 
+    def save_pretrained(self, folder: Path) -> None:
+        """As `exitwise train` leaves them in a run's `model/`."""
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
     def _autocast(self) -> torch.autocast:
         kind = self.model.device.type
         return torch.autocast(kind, dtype=self.dtype, enabled=self.dtype != torch.float32)

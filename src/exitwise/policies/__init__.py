@@ -7,6 +7,7 @@ from exitwise.policies.fixed import FixedPolicy
 from exitwise.policies.margin import MarginPolicy
 from exitwise.policies.patience import PatiencePolicy
 from exitwise.policies.patient_confidence import PatientConfidencePolicy
+from exitwise.policies.plain import policy_from_plain, policy_to_plain
 from exitwise.policies.vote import VotePolicy
 
 __all__ = [
@@ -21,4 +22,6 @@ __all__ = [
     "Threshold",
     "ThresholdPolicy",
     "VotePolicy",
+    "policy_from_plain",
+    "policy_to_plain",
 ]

@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from exitwise.errors import ExitwiseError
@@ -86,6 +87,21 @@ class ExitPolicy(ABC):
         """[n], the label of the newest exit."""
         return array_namespace(log_probs).argmax(log_probs[-1, ...], axis=-1)
 
+    @abstractmethod
+    def variants(
+        self, log_probs: Array, layers: tuple[int, ...], *, size: int = 200
+    ) -> "list[ExitPolicy]":
+        """Policies like this one, from safest to fastest, for a search among them.
+
+        Under the first no row leaves before the last layer, if the kind allows that; under the
+        last all leave at the first exit.
+
+        Args:
+            log_probs: [m, n, k] of rows like those to come.
+            layers: those of the exits.
+            size: how many policies at least, where the kind has a continuous setting.
+        """
+
     def check(self, *, layers: Collection[int], num_labels: int) -> None:
         """Whether the policy fits a model.
 
@@ -114,6 +130,9 @@ class ThresholdPolicy(ExitPolicy):
     lowest: ClassVar[float] = 0.0
     """The least value that a score can have; of confidence, 1 / K."""
 
+    high_is_sure: ClassVar[bool] = True
+    """Whether a row leaves with a score above the threshold or below it."""
+
     threshold: Threshold | Mapping[int, Threshold]
 
     def __post_init__(self) -> None:
@@ -132,7 +151,7 @@ class ThresholdPolicy(ExitPolicy):
 
     def passes(self, score: Array, threshold: float) -> Array:
         """Whether scores are good enough to leave with."""
-        return score >= threshold
+        return score >= threshold if self.high_is_sure else score <= threshold
 
     def stops(self, log_probs: Array, layers: tuple[int, ...]) -> Array:
         """Whether the newest exit's score passes its threshold."""
@@ -157,6 +176,31 @@ class ThresholdPolicy(ExitPolicy):
         """The least value that a score can have with so many labels."""
         return self.lowest
 
+    def variants(
+        self, log_probs: Array, layers: tuple[int, ...], *, size: int = 200
+    ) -> list[ExitPolicy]:
+        """All thresholds moved together, from "never" through these to "always".
+
+        Each exit's threshold goes the same share of its way to the strictest or the loosest
+        value; the shares are quantiles of those at which the rows' decisions change.
+        """
+        ends = self.lowest_score(log_probs.shape[-1]), 1.0
+        loose, strict = ends if self.high_is_sure else ends[::-1]
+        given = {layer: self.threshold_at(layer) for layer in layers[:-1]}
+        usual = (loose + strict) / 2  # any number will do if no exit has one
+        if all(value is None for value in given.values()):
+            given = dict.fromkeys(given, usual)
+        shares = [
+            _share(self.score(log_probs[depth, ...]), value, loose, strict)
+            for depth, value in enumerate(given.values())
+            if value is not None
+        ]
+        policies: list[ExitPolicy] = [replace(self, threshold=None)]
+        for share in _quantiles(shares, size):
+            moved = {layer: _moved(value, share, loose, strict) for layer, value in given.items()}
+            policies.append(replace(self, threshold=moved))
+        return policies
+
     def _check_range(self, lowest: float) -> None:
         given = self.threshold
         values = given.values() if isinstance(given, Mapping) else [given]
@@ -173,6 +217,31 @@ def log_softmax(logits: Array) -> Array:
     xp = array_namespace(logits)
     shifted = logits - xp.max(logits, axis=-1, keepdims=True)
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))
+
+
+def _share(score: Array, threshold: float, loose: float, strict: float) -> Any:  # noqa: ANN401
+    """How far scores lie from a threshold (0) to the strict (1) or the loose end (-1)."""
+    above = (np.asarray(score) - threshold) * (1 if strict > loose else -1)
+    room = np.where(above >= 0, abs(strict - threshold), abs(threshold - loose))
+    return np.divide(above, room, out=np.sign(above), where=room > 0)
+
+
+def _quantiles(shares: list[Any], size: int) -> list[float]:
+    """So many of the shares at least, or all, from high to low; the loose end comes last."""
+    found = np.unique(np.concatenate([*shares, [-1.0]]))
+    if len(found) > size:
+        positions = np.linspace(0, len(found) - 1, size).round().astype(int)
+        found = found[positions]
+    return [float(share) for share in found[::-1]]
+
+
+def _moved(threshold: Threshold, share: float, loose: float, strict: float) -> Threshold:
+    """A threshold moved a share of its way; one that never stops a row stays so."""
+    if threshold is None:
+        return None
+    end = strict if share >= 0 else loose
+    inside = threshold + abs(share) * (end - threshold)
+    return min(max(inside, min(loose, strict)), max(loose, strict))
 
 
 def _listed(layers: Collection[int]) -> str:

@@ -18,12 +18,10 @@ class EntropyPolicy(ThresholdPolicy):
     1 serves any number of labels.
     """
 
+    high_is_sure = False
+
     def score(self, log_probs: Array) -> Array:
         """The entropy as a share of its maximum, from 0 to 1."""
         xp = array_namespace(log_probs)
         entropy = -xp.sum(xp.exp(log_probs) * log_probs, axis=-1)
         return entropy / math.log(log_probs.shape[-1])
-
-    def passes(self, score: Array, threshold: float) -> Array:
-        """Low entropy is good enough to leave with."""
-        return score <= threshold

@@ -1,7 +1,7 @@
 """Leave at one layer, whatever the exit says."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from array_api_compat import array_namespace
 
@@ -31,7 +31,15 @@ class FixedPolicy(ExitPolicy):
         rows = log_probs.shape[1:2]
         return xp.full(rows, layers[-1] >= self.layer, dtype=xp.bool, device=log_probs.device)
 
+    def variants(
+        self, log_probs: Array, layers: tuple[int, ...], *, size: int = 200
+    ) -> list[ExitPolicy]:
+        """Every layer that has an exit, from the last to the first."""
+        return [replace(self, layer=layer) for layer in reversed(layers)]
+
     def check(self, *, layers: Collection[int], num_labels: int) -> None:
         """Whether there is an exit at that layer."""
         super().check(layers=layers, num_labels=num_labels)
-        self._check_layers("an answer", [self.layer], layers)
+        if self.layer not in layers:
+            there = ", ".join(map(str, sorted(layers)))
+            raise ExitwiseError(f"no exit at layer {self.layer}: the model has exits at {there}")

@@ -1,6 +1,6 @@
 """Leave when several exits in a row agree."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from array_api_compat import array_namespace
 
@@ -35,3 +35,9 @@ class PatiencePolicy(ExitPolicy):
             return xp.zeros(labels.shape[1:], dtype=xp.bool, device=labels.device)
         last = labels[len(layers) - self.patience - 1 :, :]
         return xp.all(last == last[-1:, :], axis=0)
+
+    def variants(
+        self, log_probs: Array, layers: tuple[int, ...], *, size: int = 200
+    ) -> list[ExitPolicy]:
+        """Every patience, from as many exits as there are to none."""
+        return [replace(self, patience=patience) for patience in reversed(range(len(layers)))]

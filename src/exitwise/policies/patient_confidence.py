@@ -40,6 +40,11 @@ class PatientConfidencePolicy(ThresholdPolicy):
             raise ExitwiseError(f"test is confidence or entropy, found {self.test!r}")
 
     @property
+    def high_is_sure(self) -> bool:  # type: ignore[override] # of the single test
+        """Whether a row leaves with a score above the threshold."""
+        return self.single.high_is_sure
+
+    @property
     def single(self) -> ThresholdPolicy:
         """The policy whose test each exit has to pass."""
         return _TESTS[self.test](threshold=self.threshold, temperatures=self.temperatures)
@@ -51,6 +56,10 @@ class PatientConfidencePolicy(ThresholdPolicy):
     def lowest_score(self, num_labels: int) -> float:
         """That of the single test."""
         return self.single.lowest_score(num_labels)
+
+    def passes(self, score: Array, threshold: float) -> Array:
+        """That of the single test."""
+        return self.single.passes(score, threshold)
 
     def stops(self, log_probs: Array, layers: tuple[int, ...]) -> Array:
         """Whether each of the last exits passes its test."""

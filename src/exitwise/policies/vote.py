@@ -1,6 +1,6 @@
 """Leave when enough exits have voted for one label."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from array_api_compat import array_namespace
 
@@ -40,6 +40,12 @@ class VotePolicy(ExitPolicy):
         support = xp.sum(log_probs, axis=0)
         lowest = xp.full_like(support, -xp.inf)
         return xp.argmax(xp.where(is_leader, support, lowest), axis=-1)
+
+    def variants(
+        self, log_probs: Array, layers: tuple[int, ...], *, size: int = 200
+    ) -> list[ExitPolicy]:
+        """Every number of votes, from those of all exits to a single one."""
+        return [replace(self, votes=votes) for votes in range(len(layers), 0, -1)]
 
 
 def _counts(log_probs: Array) -> Array:

@@ -1,6 +1,7 @@
 """The run folder: what a training run leaves, never half-written and never overwritten unasked.
 
 recipe.toml         the recipe, all defaults resolved
+train_rows.txt      what the rows of the training set are known by again
 environment.json    versions, machine and commit
 train.log           what was chosen and what happened
 metrics.jsonl       the scores of each exit after each epoch
@@ -31,6 +32,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.recipe = path / "recipe.toml"
+        self.train_rows = path / "train_rows.txt"
         self.environment = path / "environment.json"
         self.log = path / "train.log"
         self.metrics = path / "metrics.jsonl"
@@ -74,6 +76,12 @@ class RunFolder:
         """What a run that has ended wrote last."""
         result: dict[str, Any] = json.loads(self.result.read_text(encoding="utf-8"))
         return result
+
+    def read_train_rows(self) -> set[str] | None:
+        """The hashes of the rows that were trained on; `None` if they are not known."""
+        if not self.train_rows.exists():
+            return None
+        return set(self.train_rows.read_text(encoding="ascii").split())
 
     def gates(self, stage: str) -> Path:
         """Where the decisions of a stage are kept."""

@@ -68,6 +68,7 @@ def train(
     run.open(recipe, resume=resume)
     with log_file(run.log):
         choose_hardware(recipe.training)
+        write_text(run.train_rows, "\n".join(material.splits.train.row_hashes()) + "\n")
         write_text(run.environment, json.dumps(environment(), indent=2) + "\n")
         started = time.perf_counter()
         seconds: dict[str, float | None] = {}

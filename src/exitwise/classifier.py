@@ -1,0 +1,249 @@
+"""`EarlyExitClassifier`: texts in; label, probability and layer out."""
+
+import json
+import logging
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from exitwise.errors import ExitwiseError
+from exitwise.inference import Answers, EarlyExit, Engine
+from exitwise.inference.policy_file import read_policy, write_policy
+from exitwise.policies import ExitPolicy, FixedPolicy
+
+logger = logging.getLogger(__name__)
+
+EngineName = Literal["auto", "torch", "onnx"]
+CALIBRATION_SHARE = 0.2
+
+
+class Prediction(NamedTuple):
+    """The answer to one text.
+
+    Attributes:
+        label: its class.
+        probability: of that class, by the exit that the text left at.
+        layer: the layer of that exit.
+        by_layer: for each exit that the text passed, the probabilities of all classes.
+    """
+
+    label: str
+    probability: float
+    layer: int
+    by_layer: dict[int, dict[str, float]]
+
+
+class EarlyExitClassifier:
+    """A text classifier that answers as soon as it is sure, with the habits of scikit-learn.
+
+    `fit` trains one with sensible defaults; `from_pretrained` loads what `exitwise train` and
+    `exitwise export` wrote. Without calibration every text runs to the last layer.
+
+    Args:
+        encoder: a folder or hub id of a pre-trained encoder, for `fit`.
+        max_drop: how many points of accuracy early exit may lose, for `fit`.
+        batch_size: rows of a batch.
+        seed: of all that is drawn in `fit`.
+        overrides: keys of the recipe for `fit`, as for `exitwise train --set`:
+            `["regime.backbone.epochs=10"]`.
+
+    Attributes:
+        engine: what runs the layers; `None` before `fit`.
+        policy: says who leaves.
+    """
+
+    def __init__(
+        self,
+        encoder: str = "sentence-transformers/all-MiniLM-L6-v2",
+        *,
+        max_drop: float = 1.0,
+        batch_size: int = 32,
+        seed: int = 42,
+        overrides: Sequence[str] = (),
+    ) -> None:
+        self.encoder = encoder
+        self.max_drop = max_drop
+        self.batch_size = batch_size
+        self.seed = seed
+        self.overrides = overrides
+        self.engine: Engine[Any] | None = None
+        self.policy: ExitPolicy | None = None
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: str | Path,
+        *,
+        engine: EngineName = "auto",
+        device: str | None = None,
+        policy: ExitPolicy | None = None,
+        batch_size: int = 32,
+    ) -> "EarlyExitClassifier":
+        """A run, a model folder, an exported folder or a hub id.
+
+        Args:
+            name_or_path: where it is.
+            engine: "auto" takes the exported graphs where there are some.
+            device: "cpu" or "cuda"; a GPU if there is one, for PyTorch.
+            policy: instead of the one that the model was calibrated with.
+            batch_size: rows of a batch.
+
+        Raises:
+            ExitwiseError: there is no model, or its policy does not fit it.
+        """
+        found, folder = load_engine(name_or_path, engine, device)
+        chosen = policy or read_policy(folder)
+        if chosen is None:
+            logger.info("%s is not calibrated: every text runs to the last layer", name_or_path)
+            chosen = FixedPolicy(layer=found.exit_layers[-1])
+        classifier = cls(str(name_or_path), batch_size=batch_size)
+        classifier._use(found, chosen)
+        return classifier
+
+    @property
+    def classes_(self) -> ndarray:
+        """The names of the classes, in their order."""
+        return np.array(self._ready.labels)
+
+    def fit(
+        self,
+        texts: Iterable[Any],
+        labels: Iterable[Any],
+        pairs: Iterable[Any] | None = None,
+    ) -> "EarlyExitClassifier":
+        """Trains on four fifths of the texts, and calibrates on the rest, for `max_drop`.
+
+        Raises:
+            ExitwiseError: texts, pairs and labels are not as many, or something is no text.
+        """
+        from exitwise.run.fit import (
+            fit_classifier,
+        )  # needs the train extra, which answering does not
+
+        self._use(
+            *fit_classifier(
+                self.encoder,
+                listed(texts),
+                listed(labels),
+                None if pairs is None else listed(pairs),
+                max_drop=self.max_drop,
+                calibration_share=CALIBRATION_SHARE,
+                seed=self.seed,
+                overrides=self.overrides,
+            )
+        )
+        return self
+
+    def predict(self, texts: Iterable[Any], pairs: Iterable[Any] | None = None) -> ndarray:
+        """The names of the classes, one a text."""
+        names: ndarray = self.classes_[self.answers(texts, pairs).labels]
+        return names
+
+    def predict_proba(
+        self, texts: Iterable[Any], pairs: Iterable[Any] | None = None
+    ) -> Float[ndarray, "n k"]:
+        """The probabilities of the classes, by the exit that each text leaves at."""
+        return self.answers(texts, pairs).probabilities
+
+    def predict_detailed(
+        self, texts: Iterable[Any], pairs: Iterable[Any] | None = None
+    ) -> list[Prediction]:
+        """Label, probability and layer of each text, and what the exits before it said."""
+        answers = self.answers(texts, pairs)
+        names, layers = self._ready.labels, self._early_exit.layers
+        by_layer = np.exp(self._early_exit.policy.log_probabilities(answers.logits, layers))
+        return [
+            Prediction(
+                label=names[label],
+                probability=float(probabilities[label]),
+                layer=int(layer),
+                by_layer={
+                    each: dict(zip(names, said.tolist(), strict=True))
+                    for each, said in zip(layers, by_layer[:, row], strict=True)
+                    if each <= layer
+                },
+            )
+            for row, (label, probabilities, layer) in enumerate(
+                zip(answers.labels, answers.probabilities, answers.layers, strict=True)
+            )
+        ]
+
+    def answers(self, texts: Iterable[Any], pairs: Iterable[Any] | None = None) -> Answers:
+        """All of it as arrays."""
+        self._ready  # noqa: B018 - says what to do if there is nothing yet
+        return self._early_exit(listed(texts), None if pairs is None else listed(pairs))
+
+    def score(
+        self, texts: Iterable[Any], labels: Iterable[Any], pairs: Iterable[Any] | None = None
+    ) -> float:
+        """The share of texts whose predicted class is their label."""
+        return float(
+            np.mean(self.predict(texts, pairs) == np.array([str(each) for each in labels]))
+        )
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Writes what `from_pretrained` reads."""
+        engine = self._ready
+        engine.save_pretrained(Path(folder))
+        assert self.policy is not None
+        write_policy(Path(folder), self.policy)
+
+    def push_to_hub(self, repo_id: str, *, private: bool | None = None) -> str:
+        """Uploads what `save_pretrained` writes; the address of the commit."""
+        from huggingface_hub import HfApi
+
+        api = HfApi()
+        with tempfile.TemporaryDirectory() as folder:
+            self.save_pretrained(folder)
+            api.create_repo(repo_id, private=private, exist_ok=True)
+            commit = api.upload_folder(
+                repo_id=repo_id, folder_path=folder, commit_message="Upload an exitwise classifier"
+            )
+        return str(commit)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments of the constructor, as in scikit-learn."""
+        names = ("encoder", "max_drop", "batch_size", "seed", "overrides")
+        return {name: getattr(self, name) for name in names}
+
+    def set_params(self, **settings: Any) -> "EarlyExitClassifier":  # noqa: ANN401 - scikit-learn's own
+        """Changes arguments of the constructor, as in scikit-learn."""
+        unknown = sorted(set(settings) - set(self.get_params()))
+        if unknown:
+            raise ValueError(f"no parameter {unknown[0]!r}: {json.dumps(list(self.get_params()))}")
+        for name, value in settings.items():
+            setattr(self, name, value)
+        return self
+
+    @property
+    def _ready(self) -> Engine[Any]:
+        if self.engine is None:
+            raise ExitwiseError("this classifier knows nothing yet: call fit or from_pretrained")
+        return self.engine
+
+    def _use(self, engine: Engine[Any], policy: ExitPolicy) -> None:
+        """From now on answers with this engine and policy."""
+        # A fixed layer asks no exit before it.
+        layers = [policy.layer] if isinstance(policy, FixedPolicy) else None
+        self._early_exit = EarlyExit(engine, policy, layers=layers, batch_size=self.batch_size)
+        self.engine, self.policy = engine, policy
+
+
+def listed(column: Iterable[Any]) -> list[Any]:
+    """A list of what a list, an array or a column of a table holds; a lone text stays one."""
+    return [column] if isinstance(column, str) else list(column)
+
+
+def load_engine(
+    name_or_path: str | Path, engine: EngineName, device: str | None
+) -> tuple[Engine[Any], Path]:
+    """The engine that runs a model, and the folder that the model is in."""
+    from exitwise.inference.torch_engine import TorchEngine, model_folder
+
+    loaded = TorchEngine.from_pretrained(name_or_path, device=device)
+    return loaded, Path(model_folder(name_or_path))

@@ -1,0 +1,150 @@
+"""`exitwise calibrate`: thresholds for a budget, on labelled rows that the model has not seen."""
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from exitwise.cli.calibration_report import print_calibration, report_of, write_report
+from exitwise.cli.labelled_texts import MetricName, own_texts, task_texts, usual_metric
+from exitwise.cli.recipe_options import DataDir, LabelColumn, PairColumn, Task, TextColumn
+from exitwise.cli.reports import other_libraries_quiet, spinner
+from exitwise.errors import ExitwiseError, RecipeError
+
+if TYPE_CHECKING:
+    from exitwise.data import TextDataset
+
+Kind = Literal["confidence", "entropy", "margin", "patience", "patient_confidence", "vote"]
+"""The policies of `exitwise.policies` that have something to choose."""
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "confidence": {"threshold": None},
+    "entropy": {"threshold": None},
+    "margin": {"threshold": None},
+    "patience": {"patience": 0},
+    "patient_confidence": {"threshold": None, "patience": 2},
+    "vote": {"votes": 1},
+}
+"""What each kind begins its search with."""
+
+
+def calibrate(
+    model: Annotated[str, typer.Argument(help="A run, a model folder or an exported folder.")],
+    data: Annotated[
+        Path | None, typer.Option(help="Labelled texts that were not used in training.")
+    ] = None,
+    task: Task = None,
+    data_dir: DataDir = None,
+    split: Annotated[
+        str | None, typer.Option(help="Of the task; by default its validation set.")
+    ] = None,
+    max_drop: Annotated[
+        float | None, typer.Option(min=0, help="Points of the metric that may be lost, at most.")
+    ] = None,
+    target_layers: Annotated[
+        float | None, typer.Option(min=1, help="Layers that a text may take on average.")
+    ] = None,
+    target_latency: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Time that a text may take on average, such as 2ms."),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(help="Promise the drop for texts to come, with this confidence: 0.95."),
+    ] = None,
+    kind: Annotated[
+        Kind, typer.Option("--policy", help="What says that an exit is sure.")
+    ] = "confidence",
+    text_column: TextColumn = None,
+    pair_column: PairColumn = None,
+    label_column: LabelColumn = None,
+    metric: Annotated[
+        MetricName | None, typer.Option(help="By default the task's or that of the run.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Calibrate even on rows that were trained on.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Chooses when a text is answered early, and stores that with the model."""
+    if sum(each is not None for each in (max_drop, target_layers, target_latency)) != 1:
+        raise RecipeError("give one of --max-drop, --target-layers and --target-latency")
+    if (data is None) == (task is None):
+        raise RecipeError("give either --data FILE or --task TASK to calibrate on")
+    milliseconds = None if target_latency is None else milliseconds_of(target_latency)
+    with other_libraries_quiet(), spinner("calibrating"):
+        import numpy as np
+
+        from exitwise.calibration import Goal
+        from exitwise.calibration import calibrate as choose
+        from exitwise.classifier import load_engine
+        from exitwise.inference.latency import latencies
+        from exitwise.inference.policy_file import write_policy
+        from exitwise.policies import policy_from_plain
+
+        engine, folder = load_engine(model, "auto", None)
+        if data is not None:
+            columns = text_column, pair_column, label_column
+            (texts,) = own_texts(data, engine.labels, columns).values()
+        else:
+            assert task is not None
+            texts = next(iter(task_texts(task, split, data_dir, engine.labels).values()))
+        note = check_unseen(model, texts, force=force)
+        goal = Goal(max_drop=max_drop, max_cost=target_layers)
+        costs = [float(layer) for layer in engine.exit_layers]
+        if milliseconds is not None:
+            goal = Goal(max_cost=milliseconds)
+            costs = latencies(engine, texts.texts, texts.pairs)
+        found = choose(
+            engine.logits(texts.texts, texts.pairs),
+            np.asarray(texts.labels),
+            engine.exit_layers,
+            kind=policy_from_plain({"kind": kind} | SETTINGS[kind]),
+            goal=goal,
+            costs=costs,
+            metric=metric or usual_metric(model, task),
+            confidence=confidence,
+        )
+        unit = "layers" if milliseconds is None else "ms"
+        report = report_of(found, texts, unit=unit, notes=[note] if note else [])
+        write_policy(folder, found.policy)
+        write_report(folder, report)
+    if as_json:
+        typer.echo(json.dumps(report))
+    else:
+        print_calibration(report, folder)
+
+
+def milliseconds_of(time: str) -> float:
+    """A time with its unit in milliseconds.
+
+    >>> milliseconds_of("2ms"), milliseconds_of("0.5 s")
+    (2.0, 500.0)
+    """
+    factors = {"us": 0.001, "ms": 1.0, "s": 1000.0}
+    parts = re.fullmatch(rf"\s*(\d+\.?\d*|\.\d+)\s*({'|'.join(factors)})\s*", time)
+    if parts is None or not float(parts[1]):
+        raise RecipeError(f"--target-latency is a time such as 2ms or 0.5s, found {time!r}")
+    return float(parts[1]) * factors[parts[2]]
+
+
+def check_unseen(model: str, texts: "TextDataset", *, force: bool) -> str | None:
+    """Whether the rows are new to the model; what to tell if that is not known.
+
+    Raises:
+        ExitwiseError: some were trained on, and `force` is not given.
+    """
+    from exitwise.run import RunFolder
+
+    trained_on = RunFolder(Path(model)).read_train_rows()
+    if trained_on is None:
+        return "whether these rows were used in training is not known here: they should not be"
+    seen = sum(row in trained_on for row in texts.row_hashes())
+    if not seen:
+        return None
+    words = f"{seen} of {len(texts)} rows were used in training: the model is too sure of them"
+    if not force:
+        raise ExitwiseError(f"{words}. Calibrate on others, or --force it")
+    return words

@@ -1,0 +1,102 @@
+"""What a calibration found: as data beside the policy, and as a table."""
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from exitwise.calibration import Calibration
+    from exitwise.data import TextDataset
+
+FILE = "calibration.json"
+
+
+def report_of(
+    found: "Calibration", texts: "TextDataset", *, unit: str, notes: Sequence[str]
+) -> dict[str, Any]:
+    """The numbers, the rows that they come from, and the policy."""
+    from exitwise.policies import policy_to_plain
+
+    thresholds = getattr(found.policy, "threshold", None)
+    return {
+        "policy": policy_to_plain(found.policy),
+        "metric": found.metric,
+        "full_score": found.full_score,
+        "score": found.score,
+        "drop": found.drop,
+        "cost": found.cost,
+        "cost_unit": f"share of the whole model's {unit}",
+        "mean_layer": found.mean_layer,
+        "exits": {
+            str(layer): {
+                "rows": count,
+                "threshold": threshold_at(thresholds, layer),
+                "temperature": found.policy.temperatures[layer],
+                "calibration_error_before": found.errors[layer][0],
+                "calibration_error": found.errors[layer][1],
+            }
+            for layer, count in found.histogram.items()
+        },
+        "rows": {"chosen_on": found.num_fitted, "measured_on": found.num_measured},
+        "promise": found.promise,
+        "notes": [*found.notes, *notes],
+        "data": {"source": texts.source, "fingerprint": texts.fingerprint()},
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
+
+
+def threshold_at(thresholds: object, layer: int) -> object:
+    """Of one exit; `None` for a policy without thresholds and an exit without one."""
+    return thresholds.get(layer) if isinstance(thresholds, Mapping) else thresholds
+
+
+def write_report(folder: Path, report: Mapping[str, Any]) -> None:
+    """Puts the report beside the policy, whole or not at all."""
+    partial = folder / (FILE + ".partial")
+    partial.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    partial.replace(folder / FILE)
+
+
+def print_calibration(report: Mapping[str, Any], folder: Path) -> None:
+    """Prints where texts leave, what that costs and what it saves."""
+    console = Console(markup=False, highlight=False, soft_wrap=True)
+    total = report["rows"]["measured_on"]
+    columns = ("exit", "leaves at", "temperature", "error before", "after", "rows", "share")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(name, justify="left" if name == "exit" else "right")
+    last = list(report["exits"])[-1]
+    for layer, each in report["exits"].items():
+        table.add_row(
+            layer,
+            "the rest" if layer == last else leaves_at(report["policy"], each["threshold"]),
+            f"{each['temperature']:.2f}",
+            f"{100 * each['calibration_error_before']:.1f}",
+            f"{100 * each['calibration_error']:.1f}",
+            str(each["rows"]),
+            f"{100 * each['rows'] / total:.0f} %",
+        )
+    console.print(table)
+    console.print(
+        f"{report['metric']} {report['score']:.2f}, the whole model {report['full_score']:.2f}: "
+        f"a drop of {report['drop']:.2f} points at {100 * report['cost']:.0f} % of the cost, "
+        f"layer {report['mean_layer']:.2f} on average ({total} rows)"
+    )
+    if report["promise"]:
+        console.print(f"Promise: {report['promise']}.")
+    for note in report["notes"]:
+        console.print(f"Note: {note}.")
+    console.print(f"Stored in {folder}")
+
+
+def leaves_at(policy: Mapping[str, Any], threshold: float | None) -> str:
+    """When a text leaves at an exit, in a word."""
+    if "threshold" not in policy:
+        return str(policy["kind"])
+    return "never" if threshold is None else f"{threshold:.3f}"
