@@ -43,7 +43,7 @@ bench-training: $(VENV)/ready
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,onnx,dev]'
 	touch $@
 
 clean:

@@ -242,7 +242,21 @@ def listed(column: Iterable[Any]) -> list[Any]:
 def load_engine(
     name_or_path: str | Path, engine: EngineName, device: str | None
 ) -> tuple[Engine[Any], Path]:
-    """The engine that runs a model, and the folder that the model is in."""
+    """The engine that runs a model, and the folder that the model is in.
+
+    Raises:
+        ExitwiseError: the model is not of the kind that the engine runs.
+    """
+    folder = Path(name_or_path)
+    is_exported = (folder / "manifest.json").exists()
+    if is_exported and engine != "torch":
+        from exitwise.inference.onnx_engine import OnnxEngine
+
+        return OnnxEngine(folder, device=device or "cpu"), folder
+    if is_exported:
+        raise ExitwiseError(f"{folder} was exported to ONNX: PyTorch runs the run it came from")
+    if engine == "onnx":
+        raise ExitwiseError(f"{name_or_path} is not exported: exitwise export {name_or_path}")
     from exitwise.inference.torch_engine import TorchEngine, model_folder
 
     loaded = TorchEngine.from_pretrained(name_or_path, device=device)

@@ -11,6 +11,7 @@ import exitwise
 from exitwise.cli.calibrate import calibrate
 from exitwise.cli.demo import demo
 from exitwise.cli.evaluate import evaluate
+from exitwise.cli.export import export
 from exitwise.cli.plan import plan
 from exitwise.cli.predict import predict
 from exitwise.cli.program import QUIET, VERBOSE, run
@@ -24,7 +25,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (train, evaluate, calibrate, predict, plan, demo):
+for command in (train, evaluate, calibrate, export, predict, plan, demo):
     app.command()(command)
 
 

@@ -1,6 +1,7 @@
 """Walking an encoder layer by layer: what all families share."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -44,9 +45,14 @@ class LayerwiseEncoder(ABC, Generic[Context]):
 
     Args:
         model: the bare encoder; the walk holds it and copies nothing.
+
+    Attributes:
+        padding_mask: makes the mask that hides padding, from hidden states and attention mask;
+            the library does if `None`.
     """
 
     model_types: ClassVar[tuple[str, ...]]
+    padding_mask: Callable[[Tensor, Tensor], Tensor] | None = None
 
     def __init__(self, model: PreTrainedModel) -> None:
         self.model = model
@@ -171,6 +177,8 @@ class LayerwiseEncoder(ABC, Generic[Context]):
 
     def _library_mask(self, hidden: Tensor, attention_mask: Tensor) -> AttentionMask:
         """The mask as the library makes it for the model's attention implementation."""
+        if self.padding_mask is not None:
+            return self.padding_mask(hidden, attention_mask)
         mask: AttentionMask = create_bidirectional_mask(
             config=self.model.config, inputs_embeds=hidden, attention_mask=attention_mask
         )

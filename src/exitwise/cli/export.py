@@ -1,0 +1,84 @@
+"""`exitwise export`: a run as a folder that answers without torch, or as a shorter model."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from exitwise.cli.reports import other_libraries_quiet, spinner
+from exitwise.errors import ExitwiseError, RecipeError
+
+Form = Literal["onnx", "plain"]
+
+
+def export(
+    model: Annotated[str, typer.Argument(help="A run, a model folder or a hub id.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The new folder.")],
+    form: Annotated[
+        Form,
+        typer.Option("--format", help="onnx needs no torch afterwards; plain is k layers alone."),
+    ] = "onnx",
+    int8: Annotated[
+        bool, typer.Option("--int8", help="Run the layers' products in 8 bits (onnx).")
+    ] = False,
+    exits: Annotated[
+        str | None, typer.Option(help="Exits to keep, such as 2,4,6; all by default (onnx).")
+    ] = None,
+    layer: Annotated[
+        int | None, typer.Option(min=1, help="Keep the layers up to this one (plain).")
+    ] = None,
+) -> None:
+    """Writes what can be deployed; a policy chosen by `exitwise calibrate` goes with it."""
+    check_options(form, int8=int8, exits=exits, layer=layer)
+    if output.exists():
+        raise ExitwiseError(f"{output} exists: export to a new folder, or remove it")
+    with other_libraries_quiet(), spinner("exporting"):
+        from exitwise.inference.policy_file import read_policy
+        from exitwise.inference.torch_engine import TorchEngine, model_folder
+
+        folder = Path(model_folder(model))
+        engine = TorchEngine.from_pretrained(model, device="cpu")
+        if form == "plain":
+            from exitwise.export import export_plain
+
+            assert layer is not None
+            export_plain(engine, output, layer=layer)
+        else:
+            from exitwise.export.onnx import export_onnx, read_calibration
+
+            export_onnx(
+                engine,
+                output,
+                policy=read_policy(folder),
+                exits=None if exits is None else layers_of(exits),
+                int8=int8,
+                calibration=read_calibration(folder),
+            )
+    size = sum(path.stat().st_size for path in output.iterdir()) / 1e6
+    typer.echo(f"{output}: {size:.1f} MB. Ask it: exitwise predict {output}")
+
+
+def check_options(form: Form, *, int8: bool, exits: str | None, layer: int | None) -> None:
+    """Whether the options belong to the format.
+
+    Raises:
+        RecipeError: one does not, or one is missing.
+    """
+    if form == "plain" and layer is None:
+        raise RecipeError("--format plain needs --layer: how many layers are kept")
+    if form == "plain" and (int8 or exits is not None):
+        raise RecipeError("--int8 and --exits belong to --format onnx")
+    if form == "onnx" and layer is not None:
+        raise RecipeError("--layer belongs to --format plain; for ONNX give --exits")
+
+
+def layers_of(exits: str) -> list[int]:
+    """Layers from their numbers with commas between.
+
+    >>> layers_of("2,4, 6")
+    [2, 4, 6]
+    """
+    try:
+        return [int(part) for part in exits.split(",")]
+    except ValueError:
+        raise RecipeError(f"--exits is a list such as 2,4,6, found {exits!r}") from None

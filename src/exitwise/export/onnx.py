@@ -1,0 +1,213 @@
+"""From a trained classifier to a folder of graphs that answers without torch."""
+
+import json
+import logging
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import onnx
+import torch
+from torch import Tensor
+from torch.export import Dim
+
+import exitwise
+from exitwise.errors import ExitwiseError, UnsupportedError
+from exitwise.export.int8 import quantize
+from exitwise.export.segments import FirstSegment, Segment
+from exitwise.inference import Encoded
+from exitwise.inference.manifest import Manifest, sha256, write_manifest
+from exitwise.inference.policy_file import write_policy
+from exitwise.inference.torch_engine import TorchEngine
+from exitwise.policies import ExitPolicy
+
+logger = logging.getLogger(__name__)
+
+OPSET = 20
+EXPORTABLE = (
+    "bert",
+    "camembert",
+    "distilbert",
+    "electra",
+    "ernie",
+    "mpnet",
+    "roberta",
+    "xlm-roberta",
+)
+"""The encoders whose graphs are tested against torch."""
+
+
+def export_onnx(
+    engine: TorchEngine,
+    folder: Path,
+    *,
+    policy: ExitPolicy | None = None,
+    exits: Sequence[int] | None = None,
+    int8: bool = False,
+    calibration: dict[str, Any] | None = None,
+) -> Manifest:
+    """Writes one graph a segment, tokenizer, policy and manifest into a new folder.
+
+    Args:
+        engine: the classifier, on the CPU and in float32.
+        folder: where to; it must not exist, and appears only when it is whole.
+        policy: what it was calibrated with.
+        exits: the layers whose exits are kept, all if `None`; the model ends at the last of them.
+        int8: whether the layers' products run in 8 bits.
+        calibration: what `exitwise calibrate` reported, for the manifest.
+
+    Raises:
+        UnsupportedError: the encoder's graph is not tested, or an exit has none.
+        ExitwiseError: there is no such exit, the policy does not fit those that are kept, or the
+            folder exists.
+    """
+    layers = chosen_exits(engine, exits)
+    check_encoder(engine)
+    if policy is not None:
+        policy.check(layers=layers, num_labels=len(engine.labels))
+    if folder.exists():
+        raise ExitwiseError(f"{folder} exists: export to a new folder, or remove it")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as place:
+        partial = Path(place) / "exported"
+        partial.mkdir()
+        names = write_segments(engine, partial, layers, int8=int8)
+        (partial / "tokenizer.json").write_text(engine.tokens.tokenizer.to_str(), encoding="utf-8")
+        if policy is not None:
+            write_policy(partial, policy)
+        manifest = manifest_of(engine, partial, layers, names, int8=int8, calibration=calibration)
+        write_manifest(partial, manifest)
+        partial.rename(folder)
+    return manifest
+
+
+def chosen_exits(engine: TorchEngine, exits: Sequence[int] | None) -> tuple[int, ...]:
+    """The exits to keep, in ascending order."""
+    layers = tuple(sorted(set(engine.exit_layers if exits is None else exits)))
+    missing = set(layers) - set(engine.exit_layers)
+    if missing or not layers:
+        there = ", ".join(map(str, engine.exit_layers))
+        asked = ", ".join(map(str, sorted(missing))) or "none"
+        raise ExitwiseError(f"exits {asked} cannot be kept: the model has exits at {there}")
+    return layers
+
+
+def check_encoder(engine: TorchEngine) -> None:
+    """Whether graphs of this type of encoder are tested.
+
+    Raises:
+        UnsupportedError: they are not.
+    """
+    kind = engine.model.encoder.config.model_type
+    if kind not in EXPORTABLE:
+        raise UnsupportedError(
+            f"an encoder of type {kind!r} cannot be exported to ONNX yet; these can: "
+            f"{', '.join(EXPORTABLE)}"
+        )
+
+
+def write_segments(
+    engine: TorchEngine, folder: Path, layers: Sequence[int], *, int8: bool
+) -> tuple[str, ...]:
+    """One file a segment; their names."""
+    model = engine.model
+    attention = model.encoder.config._attn_implementation
+    model.encoder.set_attn_implementation("eager")  # few operations, and no mask of l by l
+    try:
+        names = []
+        for number, (after, to) in enumerate(zip((0, *layers), layers, strict=False), start=1):
+            graph = traced(engine, after=after, to=to)
+            if int8:
+                graph = quantize(graph, least_width=layer_width(engine))
+            names.append(f"segment_{number:02}.onnx")
+            onnx.save(graph, str(folder / names[-1]))
+            logger.info("layers %d … %d are written: %s", after + 1, to, names[-1])
+        return tuple(names)
+    finally:
+        model.encoder.set_attn_implementation(attention)
+
+
+def layer_width(engine: TorchEngine) -> int:
+    """The narrowest side of a layer's matrices: those of an MHA exit are narrower."""
+    return int(engine._walk.width)
+
+
+def traced(engine: TorchEngine, *, after: int, to: int) -> onnx.ModelProto:
+    """The graph of one segment, with batch and length dynamic."""
+    inputs = example(engine)
+    mask = inputs["attention_mask"]
+    if after == 0:
+        segment: Segment = FirstSegment(engine.model, to=to)
+    else:
+        segment = Segment(engine.model, after=after, to=to)
+        hidden = torch.randn(*mask.shape, engine._walk.width)
+        inputs = {"hidden": hidden, "attention_mask": mask}
+    axes = {0: Dim("n", min=1), 1: Dim("l", min=1)}
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")  # of the exporter, about itself
+        program = torch.onnx.export(
+            segment.eval(),
+            kwargs=inputs,
+            input_names=list(inputs),
+            output_names=["hidden_after", "logits"],
+            dynamic_shapes=dict.fromkeys(inputs, axes),
+            opset_version=OPSET,
+            dynamo=True,
+            verbose=False,
+        )
+    assert program is not None
+    return without_traces(program.model_proto)
+
+
+def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Leaves out what the exporter tells of the code that made each node: paths, stack traces."""
+    for each in (*model.graph.node, *model.graph.value_info, *model.graph.input, model.graph):
+        del each.metadata_props[:]
+        each.doc_string = ""
+    del model.graph.value_info[:], model.metadata_props[:]
+    return model
+
+
+def example(engine: TorchEngine) -> dict[str, Tensor]:
+    """Two texts of different length, as the first segment takes them."""
+    texts = engine.tokens.encode(["a text", "a somewhat longer text than the first"])
+    assert isinstance(texts, Encoded)
+    return {name: torch.from_numpy(ids) for name, ids in engine.tokens.padded(texts).items()}
+
+
+def manifest_of(
+    engine: TorchEngine,
+    folder: Path,
+    layers: tuple[int, ...],
+    segments: tuple[str, ...],
+    *,
+    int8: bool,
+    calibration: dict[str, Any] | None,
+) -> Manifest:
+    """What is in the folder."""
+    files = sorted(folder.iterdir())
+    return Manifest(
+        labels=engine.labels,
+        num_layers=layers[-1],
+        exit_layers=layers,
+        width=engine._walk.width,
+        dtype="int8" if int8 else "float32",
+        encoder=engine.model.encoder.config.model_type,
+        max_length=engine.tokens.max_length,
+        input_names=tuple(example(engine)),
+        pad_id=engine.tokens.pad_id,
+        pad_type_id=engine.tokens.pad_type_id,
+        segments=segments,
+        sha256={path.name: sha256(path) for path in files},
+        sizes={path.name: path.stat().st_size for path in files},
+        calibration=calibration,
+        exitwise_version=exitwise.__version__,
+    )
+
+
+def read_calibration(folder: Path) -> dict[str, Any] | None:
+    """The report that `exitwise calibrate` left beside a model."""
+    path = folder / "calibration.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None

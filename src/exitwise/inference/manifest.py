@@ -1,0 +1,116 @@
+"""`manifest.json`: what an exported folder holds, and that nothing in it was changed."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from exitwise.errors import ExitwiseError
+
+FILE = "manifest.json"
+VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """An exported classifier.
+
+    Attributes:
+        labels: the names of the classes, in their order.
+        num_layers: layers of the encoder that was exported.
+        exit_layers: the exits that are kept; segment i ends at the i-th of them.
+        width: of the hidden states.
+        dtype: "float32", or "int8" for the weights of the layers.
+        encoder: its type, such as "bert".
+        max_length: tokens of a text, special ones included.
+        input_names: what the first segment takes.
+        pad_id: the token that pads.
+        pad_type_id: its type.
+        segments: the files of the graphs, from shallow to deep.
+        sha256: of each file, by name.
+        sizes: of each file, in bytes.
+        calibration: what `exitwise calibrate` reported; `None` if it was never calibrated.
+        exitwise_version: what wrote the folder.
+        format_version: of the folder.
+        task: what the model does.
+    """
+
+    labels: tuple[str, ...]
+    num_layers: int
+    exit_layers: tuple[int, ...]
+    width: int
+    dtype: str
+    encoder: str
+    max_length: int
+    input_names: tuple[str, ...]
+    pad_id: int
+    pad_type_id: int
+    segments: tuple[str, ...]
+    sha256: dict[str, str]
+    sizes: dict[str, int]
+    calibration: dict[str, Any] | None
+    exitwise_version: str
+    format_version: int = VERSION
+    task: str = "text-classification"
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Writes it, whole or not at all."""
+    partial = folder / (FILE + ".partial")
+    partial.write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
+    partial.replace(folder / FILE)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Reads the manifest and checks every file that it names.
+
+    Raises:
+        ExitwiseError: the manifest is damaged or of another version; a file is missing, was
+            changed or lies outside the folder; the segments do not fit the exits.
+    """
+    path = folder / FILE
+    try:
+        plain = dict(json.loads(path.read_text(encoding="utf-8")))
+        version = plain["format_version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ExitwiseError(f"{path} is no manifest: export the run again") from None
+    if version != VERSION:
+        raise ExitwiseError(
+            f"{path} has the format version {version}, this exitwise reads {VERSION}: "
+            "install the version that wrote it, or export the run again"
+        )
+    tuples = ("labels", "exit_layers", "input_names", "segments")
+    try:
+        manifest = Manifest(**plain | {name: tuple(plain[name]) for name in tuples})
+    except (KeyError, TypeError):
+        raise ExitwiseError(f"{path} lacks something: export the run again") from None
+    if len(manifest.segments) != len(manifest.exit_layers) or not manifest.segments:
+        raise ExitwiseError(
+            f"{path} has {len(manifest.segments)} segments for the exits at "
+            f"{', '.join(map(str, manifest.exit_layers))}: export the run again"
+        )
+    for name in (*manifest.segments, "tokenizer.json"):
+        check_file(folder, name, manifest.sha256.get(name))
+    return manifest
+
+
+def check_file(folder: Path, name: str, expected: str | None) -> None:
+    """Whether a file is in the folder and is what was written.
+
+    Raises:
+        ExitwiseError: it is not.
+    """
+    path = folder / name
+    if Path(name).name != name:
+        raise ExitwiseError(f"{folder} names a file outside of it: {name!r}")
+    if not path.is_file():
+        raise ExitwiseError(f"{path} is missing: export the run again")
+    if sha256(path) != expected:
+        raise ExitwiseError(f"{path} is not the file that was exported: export the run again")
+
+
+def sha256(path: Path) -> str:
+    """The hash of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,141 @@
+"""The deployed engine: one static graph a segment; numpy, tokenizers and onnxruntime only."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+from jaxtyping import Float
+from numpy import ndarray
+from tokenizers import Tokenizer
+
+from exitwise.errors import ExitwiseError
+from exitwise.inference.engine import Engine
+from exitwise.inference.manifest import FILE, read_manifest
+from exitwise.inference.tokens import Encoded, TextTokens
+
+PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+
+
+@dataclass(frozen=True)
+class Between:
+    """A batch between two exits.
+
+    Attributes:
+        inputs: what the next segment takes, by name.
+        attention_mask: 1 on tokens and 0 on padding, [n, l].
+    """
+
+    inputs: dict[str, ndarray]
+    attention_mask: npt.NDArray[np.int64]
+
+
+class OnnxEngine(Engine[Between]):
+    """Runs what `exitwise export --format onnx` wrote.
+
+    Args:
+        folder: the exported folder; its files are checked first.
+        device: "cpu" or "cuda".
+        num_threads: of a segment; as many as ONNX Runtime thinks right if `None`.
+
+    Raises:
+        ExitwiseError: something in the folder is missing or was changed, or this ONNX Runtime
+            cannot use the device.
+    """
+
+    def __init__(
+        self, folder: Path, *, device: str = "cpu", num_threads: int | None = None
+    ) -> None:
+        self.folder = folder
+        self.manifest = read_manifest(folder)
+        self.labels = self.manifest.labels
+        self.exit_layers = self.manifest.exit_layers
+        self.tokens = TextTokens(
+            Tokenizer.from_file(str(folder / "tokenizer.json")),
+            max_length=self.manifest.max_length,
+            has_types="token_type_ids" in self.manifest.input_names,
+            pad_id=self.manifest.pad_id,
+            pad_type_id=self.manifest.pad_type_id,
+        )
+        options = session_options(num_threads)
+        self._sessions = [
+            onnxruntime.InferenceSession(folder / name, options, providers=[provider(device)])
+            for name in self.manifest.segments
+        ]
+
+    def start(self, encoded: Encoded) -> Between:
+        """The tokens, padded on the right."""
+        padded = self.tokens.padded(encoded)
+        return Between(padded, padded["attention_mask"])
+
+    def run(self, state: Between, *, after: int, to: int) -> tuple[Between, Float[ndarray, "n k"]]:
+        """The segments between the two exits, one by one."""
+        first = 0 if after == 0 else self.exit_layers.index(after) + 1
+        hidden, logits = None, None
+        inputs, mask = state.inputs, state.attention_mask
+        for session in self._sessions[first : self.exit_layers.index(to) + 1]:
+            hidden, logits = session.run(None, inputs)  # hidden states, logits
+            inputs = {"hidden": hidden, "attention_mask": mask}
+        assert logits is not None
+        return Between(inputs, mask), logits
+
+    def keep(self, state: Between, rows: npt.NDArray[np.int64]) -> Between:
+        """The rows, without the columns that none of them needs."""
+        mask = state.attention_mask[rows]
+        length = int(mask.sum(axis=1).max())
+        mask = mask[:, :length]
+        inputs = {name: array[rows, :length] for name, array in state.inputs.items()}
+        return Between(inputs | {"attention_mask": mask}, mask)
+
+    def join(self, states: Sequence[Between]) -> Between:
+        """The batches padded to the longest, on the right."""
+        length = max(state.attention_mask.shape[1] for state in states)
+        inputs = {
+            name: np.concatenate([widened(state.inputs[name], length) for state in states])
+            for name in states[0].inputs
+        }
+        return Between(inputs, inputs["attention_mask"])
+
+    def save_pretrained(self, folder: Path) -> None:
+        """Copies the exported folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (*self.manifest.segments, "tokenizer.json", FILE):
+            shutil.copyfile(self.folder / name, folder / name)
+
+
+def widened(array: ndarray, length: int) -> ndarray:
+    """Columns of zeros on the right, up to a length."""
+    missing = length - array.shape[1]
+    if not missing:
+        return array
+    return np.pad(array, [(0, 0), (0, missing), *[(0, 0)] * (array.ndim - 2)])
+
+
+def session_options(num_threads: int | None) -> Any:  # noqa: ANN401 - onnxruntime has no types
+    """How each segment's session runs."""
+    options = onnxruntime.SessionOptions()
+    # Threads of one session that wait by spinning would slow the other segments' sessions.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if num_threads is not None:
+        options.intra_op_num_threads = num_threads
+    options.log_severity_level = 3
+    return options
+
+
+def provider(device: str) -> str:
+    """The name by which ONNX Runtime knows a device.
+
+    Raises:
+        ExitwiseError: it is not built for it.
+    """
+    if device not in PROVIDERS:
+        raise ExitwiseError(f"device must be one of {', '.join(PROVIDERS)}, found {device!r}")
+    if PROVIDERS[device] not in onnxruntime.get_available_providers():
+        raise ExitwiseError(
+            f"this onnxruntime has no {PROVIDERS[device]}: install onnxruntime-gpu, or use the CPU"
+        )
+    return PROVIDERS[device]

@@ -1,0 +1,64 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+def answers(outcome: Any) -> list[tuple[str, int]]:
+    assert outcome.status == 0, outcome.err
+    return [(each["label"], each["layer"]) for each in map(json.loads, outcome.out.splitlines())]
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    path = tmp_path / "asked.txt"
+    path.write_text("the film was good\nvery dull\nnever bad , not great !\n")
+    return path
+
+
+@pytest.mark.field_case(72)
+def test_the_exported_graphs_answer_as_the_run(
+    exitwise: Run, trained: Path, asked: Path, tmp_path: Path
+) -> None:
+    outcome = exitwise("export", trained, "-o", tmp_path / "out", "--exits", "2,3")
+    assert outcome.status == 0, outcome.err
+    assert str(tmp_path / "out") in outcome.out
+    for layer in (2, 3):
+        expected = answers(exitwise("predict", trained, asked, "--layer", layer))
+        assert answers(exitwise("predict", tmp_path / "out", asked, "--layer", layer)) == expected
+    again = exitwise("export", trained, "-o", tmp_path / "out")
+    assert again.status == 2
+    assert "exists" in again.err
+
+
+def test_the_plain_model_answers_as_its_exit(
+    exitwise: Run, trained: Path, asked: Path, tmp_path: Path
+) -> None:
+    short = tmp_path / "short"
+    outcome = exitwise("export", trained, "-o", short, "--format", "plain", "--layer", 2)
+    assert outcome.status == 0, outcome.err
+    expected = answers(exitwise("predict", trained, asked, "--layer", 2))
+    assert answers(exitwise("predict", short, asked)) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--format", "plain"], "--format plain needs --layer"),
+        (["--format", "plain", "--layer", 1, "--int8"], "belong to --format onnx"),
+        (["--layer", 1], "--layer belongs to --format plain"),
+        (["--exits", "one"], "--exits is a list such as 2,4,6, found 'one'"),
+        (["--exits", "4"], "exits 4 cannot be kept: the model has exits at 1, 2, 3"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    exitwise: Run, trained: Path, tmp_path: Path, options: list[object], words: str
+) -> None:
+    outcome = exitwise("export", trained, "-o", tmp_path / "out", *options)
+    assert outcome.status == 2
+    assert words in outcome.err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,66 @@
+"""Products in 8 bits: the formula, computed by hand."""
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from exitwise.export.int8 import quantize
+
+GENERATOR = np.random.default_rng(0)
+WEIGHTS = GENERATOR.normal(size=(32, 24)).astype(np.float32)
+ROWS = (GENERATOR.normal(size=(2, 5, 32)) * [[[1]], [[100]]]).astype(np.float32)
+
+
+def model_of(*weights: np.ndarray) -> onnx.ModelProto:
+    """Products of one input with several constants."""
+    names = [str(number) for number in range(len(weights))]
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", f"w{name}"], [f"y{name}"]) for name in names],
+        "products",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, None, 32])],
+        [helper.make_tensor_value_info(f"y{name}", TensorProto.FLOAT, None) for name in names],
+        [numpy_helper.from_array(w, f"w{name}") for name, w in zip(names, weights, strict=True)],
+    )
+    opset = helper.make_opsetid("", 20)
+    return helper.make_model(graph, opset_imports=[opset], ir_version=10)
+
+
+def run(model: onnx.ModelProto, rows: np.ndarray) -> list[np.ndarray]:
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    return session.run(None, {"x": rows})
+
+
+def by_hand(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    s = np.abs(rows).max(axis=-1, keepdims=True) / 127
+    t = np.abs(weights).max(axis=0) / 127
+    return s * t * (np.rint(rows / s) @ np.rint(weights / t))
+
+
+def test_it_is_the_formula_with_a_scale_a_row_and_a_column() -> None:
+    (found,) = run(quantize(model_of(WEIGHTS), least_width=24), ROWS)
+    expected = by_hand(ROWS, WEIGHTS)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+    assert np.abs(found - ROWS @ WEIGHTS).max() > 1e-3  # it is 8 bits
+
+
+def test_a_row_of_zeros_stays_zero_and_others_do_not_see_it() -> None:
+    rows = ROWS.copy()
+    rows[0, 2] = 0
+    model = quantize(model_of(WEIGHTS), least_width=24)
+    (found,), (before,) = run(model, rows), run(model, ROWS)
+    assert not found[0, 2].any()
+    kept = np.arange(5) != 2
+    assert np.array_equal(found[0, kept], before[0, kept])
+
+
+def test_products_of_one_input_share_its_rows_and_narrow_matrices_stay_in_float() -> None:
+    narrow = WEIGHTS[:, :8]
+    model = quantize(model_of(WEIGHTS, narrow, WEIGHTS[:, ::-1].copy()), least_width=24)
+    kinds = [node.op_type for node in model.graph.node]
+    assert kinds.count("QuantizeLinear") == 1
+    assert kinds.count("MatMulIntegerToFloat") == 2
+    assert np.array_equal(run(model, ROWS)[1], run(model_of(narrow), ROWS)[0])
+    dtypes = {each.name: each.data_type for each in model.graph.initializer}
+    assert "w0" not in dtypes  # no weight twice
+    assert dtypes["w0.int8"] == TensorProto.INT8

@@ -1,0 +1,158 @@
+"""Exported graphs say what torch says, need no torch, and a row's neighbours change nothing."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from exitwise.errors import ExitwiseError, UnsupportedError
+from exitwise.exits import LinearExitConfig, PoolerExitConfig
+from exitwise.export.onnx import EXPORTABLE, export_onnx
+from exitwise.inference import EarlyExit
+from exitwise.inference.onnx_engine import OnnxEngine
+from exitwise.inference.torch_engine import TorchEngine
+from exitwise.policies import ExitPolicy
+
+
+@pytest.mark.field_case(72)
+@pytest.mark.parametrize("model_type", ["bert", "mpnet"])
+def test_logits_and_exit_decisions_are_those_of_torch(
+    make_engine: Callable[..., TorchEngine],
+    exported: Callable[..., Path],
+    texts: list[str],
+    policy: ExitPolicy,
+    model_type: str,
+) -> None:
+    onnx, torch = OnnxEngine(exported(model_type)), make_engine(model_type)
+    expected = torch.logits(texts, layers=onnx.exit_layers)
+    np.testing.assert_allclose(onnx.logits(texts), expected, atol=1e-4)
+    assert np.ptp(expected) > 1
+    for batch_size in (1, 2, 7, 32):
+        there = EarlyExit(torch, policy, layers=onnx.exit_layers, batch_size=batch_size)(texts)
+        here = EarlyExit(onnx, policy, batch_size=batch_size)(texts)
+        assert here.layers.tolist() == there.layers.tolist()
+        assert here.labels.tolist() == there.labels.tolist()
+    assert len(set(here.layers.tolist())) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model_type", EXPORTABLE)
+def test_every_exportable_encoder_has_the_logits_of_torch(
+    make_engine: Callable[..., TorchEngine],
+    exported: Callable[..., Path],
+    texts: list[str],
+    model_type: str,
+) -> None:
+    onnx = OnnxEngine(exported(model_type))
+    expected = make_engine(model_type).logits(texts, layers=onnx.exit_layers)
+    np.testing.assert_allclose(onnx.logits(texts), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("exit", [LinearExitConfig(), PoolerExitConfig()])
+def test_other_exits_have_the_logits_of_torch(
+    make_engine: Callable[..., TorchEngine], texts: list[str], tmp_path: Path, exit: object
+) -> None:
+    engine = make_engine(exit=exit)
+    export_onnx(engine, tmp_path / "out", exits=[1])
+    found = OnnxEngine(tmp_path / "out").logits(texts)
+    np.testing.assert_allclose(found, engine.logits(texts, layers=[1]), atol=1e-4)
+
+
+def test_int8_is_near_and_a_row_does_not_depend_on_its_neighbours(
+    make_engine: Callable[..., TorchEngine], exported: Callable[..., Path], texts: list[str]
+) -> None:
+    onnx = OnnxEngine(exported(int8=True))
+    together = onnx.logits(texts)
+    alone = np.concatenate([onnx.logits([text]) for text in texts], axis=1)
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    exact = make_engine().logits(texts)
+    # Random exits of a random encoder magnify the error with every layer: see the first.
+    assert 1e-4 < np.abs(together - exact)[0].mean() < 0.1 * exact[0].std()
+
+
+def test_no_weight_is_written_twice(
+    make_engine: Callable[..., TorchEngine], exported: Callable[..., Path]
+) -> None:
+    model = make_engine().model
+    size = sum(path.stat().st_size for path in exported().glob("*.onnx"))
+    weights = 4 * sum(parameter.numel() for parameter in model.parameters())
+    overhead = 60_000 * len(model.exit_layers)  # operators and names
+    assert weights * 0.9 < size < weights + overhead
+
+
+@pytest.mark.field_case(72)
+def test_answers_need_no_torch(exported: Callable[..., Path]) -> None:
+    script = f"""
+import sys
+for name in ("torch", "transformers", "onnx", "sklearn", "scipy", "datasets", "pandas"):
+    sys.modules[name] = None  # importing it fails
+from exitwise import EarlyExitClassifier
+classifier = EarlyExitClassifier.from_pretrained({str(exported())!r})
+print(len(classifier.predict_detailed(["a good film", "dull"])), classifier.policy)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("2 ConfidencePolicy")
+
+
+@pytest.fixture
+def copy(exported: Callable[..., Path], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(exported(), tmp_path / "copy"))
+
+
+def test_an_altered_segment_is_refused(copy: Path) -> None:
+    with (copy / "segment_02.onnx").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(ExitwiseError, match=r"segment_02\.onnx is not the file"):
+        OnnxEngine(copy)
+
+
+def test_a_missing_segment_is_refused(copy: Path) -> None:
+    (copy / "segment_03.onnx").unlink()
+    with pytest.raises(ExitwiseError, match=r"segment_03\.onnx is missing"):
+        OnnxEngine(copy)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"format_version": 2}, "format version 2, this exitwise reads 1"),
+        ({"segments": ["../a.onnx"] * 3}, "outside"),
+        ({"segments": ["segment_01.onnx"]}, "1 segments for the exits at 1, 2, 3"),
+        ({"unknown": 1}, "lacks something"),
+    ],
+)
+def test_a_wrong_manifest_is_refused(copy: Path, change: dict[str, object], words: str) -> None:
+    path = copy / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ExitwiseError, match=words):
+        OnnxEngine(copy)
+
+
+def test_a_device_that_is_not_there_is_refused(exported: Callable[..., Path]) -> None:
+    with pytest.raises(ExitwiseError, match="has no CUDAExecutionProvider"):
+        OnnxEngine(exported(), device="cuda")
+
+
+@pytest.mark.field_case(74)
+@pytest.mark.parametrize("model_type", ["albert", "deberta-v2", "modernbert"])
+def test_an_untested_encoder_is_refused_by_name(
+    make_engine: Callable[..., TorchEngine], tmp_path: Path, model_type: str
+) -> None:
+    with pytest.raises(UnsupportedError, match=f"'{model_type}' cannot be exported"):
+        export_onnx(make_engine(model_type), tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_policy_for_other_exits_and_a_folder_that_exists_are_refused(
+    make_engine: Callable[..., TorchEngine], tmp_path: Path
+) -> None:
+    with pytest.raises(ExitwiseError, match="exits 7 cannot be kept"):
+        export_onnx(make_engine(), tmp_path / "out", exits=[7])
+    with pytest.raises(ExitwiseError, match="exists"):
+        export_onnx(make_engine(), tmp_path)
