@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from exitwise.cli.answers import chunks
 from exitwise.cli.predict import CHUNK
@@ -164,3 +165,12 @@ def test_a_file_is_replaced_only_on_request_and_only_as_a_whole(
     assert target.read_text() == "before"
     assert exitwise("predict", "-q", trained, good, "-o", target, "--force").status == 0
     assert len(parsed(target.read_text())) == 1
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU to run on")
+def test_a_gpu_that_is_not_there_is_refused(exitwise: Run, trained: Path, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "texts.jsonl", ["good"])
+    outcome = exitwise("predict", trained, path, "--device", "cuda")
+    assert outcome.status == 2
+    assert "PyTorch finds no GPU here" in outcome.err
+    assert exitwise("predict", trained, path, "--device", "cpu").status == 0

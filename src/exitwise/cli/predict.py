@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,6 +18,8 @@ from exitwise.errors import ExitwiseError
 
 CHUNK = 256
 """Rows that are read, answered and written before the next are read."""
+
+Device = Literal["cpu", "cuda"]
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +44,9 @@ def predict(
         int | None,
         typer.Option(min=1, help="This exit answers all; by default as calibrated, else the last."),
     ] = None,
+    device: Annotated[
+        Device | None, typer.Option(help="By default the GPU for PyTorch, if there is one.")
+    ] = None,
     keep_text: Annotated[
         bool, typer.Option("--keep-text", help="Repeat the texts beside the answers.")
     ] = False,
@@ -61,7 +66,7 @@ def predict(
         from exitwise.policies import FixedPolicy
 
         policy = None if layer is None else FixedPolicy(layer=layer)
-        classifier = EarlyExitClassifier.from_pretrained(model, policy=policy)
+        classifier = EarlyExitClassifier.from_pretrained(model, device=device, policy=policy)
         rows = read_rows(texts, text_column=text_column, pair_column=pair_column)
         left: Counter[int] = Counter()
         with target(output) as write:

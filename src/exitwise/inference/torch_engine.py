@@ -58,7 +58,13 @@ class TorchEngine(Engine[State]):
     def from_pretrained(
         cls, name_or_path: str | Path, *, device: str | None = None
     ) -> "TorchEngine":
-        """Loads a run, a model folder or a hub id, onto the GPU if there is one."""
+        """Loads a run, a model folder or a hub id, onto the GPU if there is one.
+
+        Raises:
+            ExitwiseError: there is no model, or not the device that was asked for.
+        """
+        if device not in (None, "cpu") and not torch.cuda.is_available():
+            raise ExitwiseError(f"PyTorch finds no GPU here, so the device cannot be {device!r}")
         folder = model_folder(name_or_path)
         if Path(name_or_path).exists() and not (Path(folder) / "config.json").exists():
             raise ExitwiseError(f"{name_or_path} holds no model: there is no config.json in it")
