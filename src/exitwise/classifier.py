@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from exitwise.errors import ExitwiseError
 from exitwise.inference import Answers, EarlyExit, Engine
+from exitwise.inference.manifest import FILE as MANIFEST
 from exitwise.inference.policy_file import read_policy, write_policy
 from exitwise.policies import ExitPolicy, FixedPolicy
 
@@ -248,7 +249,7 @@ def load_engine(
         ExitwiseError: the model is not of the kind that the engine runs.
     """
     folder = Path(name_or_path)
-    is_exported = (folder / "manifest.json").exists()
+    is_exported = (folder / MANIFEST).exists()
     if is_exported and engine != "torch":
         from exitwise.inference.onnx_engine import OnnxEngine
 

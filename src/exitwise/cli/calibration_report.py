@@ -10,6 +10,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from exitwise.whole_files import write_text
+
 if TYPE_CHECKING:
     from exitwise.calibration import Calibration
     from exitwise.data import TextDataset
@@ -58,9 +60,13 @@ def threshold_at(thresholds: object, layer: int) -> object:
 
 def write_report(folder: Path, report: Mapping[str, Any]) -> None:
     """Puts the report beside the policy, whole or not at all."""
-    partial = folder / (FILE + ".partial")
-    partial.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(folder / FILE)
+    write_text(folder / FILE, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_report(folder: Path) -> dict[str, Any] | None:
+    """The report of a model; `None` if it was never calibrated."""
+    path = folder / FILE
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
 
 
 def print_calibration(report: Mapping[str, Any], folder: Path) -> None:

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from exitwise.cli.calibration_report import read_report
 from exitwise.cli.reports import other_libraries_quiet, spinner
-from exitwise.errors import ExitwiseError, RecipeError
+from exitwise.errors import RecipeError
 
 Form = Literal["onnx", "plain"]
 
@@ -30,12 +31,12 @@ def export(
 ) -> None:
     """Writes what can be deployed; a policy chosen by `exitwise calibrate` goes with it."""
     check_options(form, int8=int8, exits=exits, layer=layer)
-    if output.exists():
-        raise ExitwiseError(f"{output} exists: export to a new folder, or remove it")
     with other_libraries_quiet(), spinner("exporting"):
+        from exitwise.export.new_folder import check_is_new
         from exitwise.inference.policy_file import read_policy
         from exitwise.inference.torch_engine import TorchEngine, model_folder
 
+        check_is_new(output)
         folder = Path(model_folder(model))
         engine = TorchEngine.from_pretrained(model, device="cpu")
         if form == "plain":
@@ -44,7 +45,7 @@ def export(
             assert layer is not None
             export_plain(engine, output, layer=layer)
         else:
-            from exitwise.export.onnx import export_onnx, read_calibration
+            from exitwise.export.onnx import export_onnx
 
             export_onnx(
                 engine,
@@ -52,7 +53,7 @@ def export(
                 policy=read_policy(folder),
                 exits=None if exits is None else layers_of(exits),
                 int8=int8,
-                calibration=read_calibration(folder),
+                calibration=read_report(folder),
             )
     size = sum(path.stat().st_size for path in output.iterdir()) / 1e6
     typer.echo(f"{output}: {size:.1f} MB. Ask it: exitwise predict {output}")

@@ -1,11 +1,9 @@
 """From a trained classifier to a folder of graphs that answers without torch."""
 
-import json
 import logging
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import onnx
@@ -14,14 +12,16 @@ from torch import Tensor
 from torch.export import Dim
 
 import exitwise
+from exitwise.encoders import layerwise
 from exitwise.errors import ExitwiseError, UnsupportedError
 from exitwise.export.int8 import quantize
+from exitwise.export.new_folder import check_is_new
 from exitwise.export.segments import FirstSegment, Segment
-from exitwise.inference import Encoded
 from exitwise.inference.manifest import Manifest, sha256, write_manifest
 from exitwise.inference.policy_file import write_policy
 from exitwise.inference.torch_engine import TorchEngine
 from exitwise.policies import ExitPolicy
+from exitwise.whole_files import write_folder
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def export_onnx(
     exits: Sequence[int] | None = None,
     int8: bool = False,
     calibration: dict[str, Any] | None = None,
-) -> Manifest:
+) -> None:
     """Writes one graph a segment, tokenizer, policy and manifest into a new folder.
 
     Args:
@@ -67,20 +67,17 @@ def export_onnx(
     check_encoder(engine)
     if policy is not None:
         policy.check(layers=layers, num_labels=len(engine.labels))
-    if folder.exists():
-        raise ExitwiseError(f"{folder} exists: export to a new folder, or remove it")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as place:
-        partial = Path(place) / "exported"
-        partial.mkdir()
+    check_is_new(folder)
+
+    def write(partial: Path) -> None:
         names = write_segments(engine, partial, layers, int8=int8)
         (partial / "tokenizer.json").write_text(engine.tokens.tokenizer.to_str(), encoding="utf-8")
         if policy is not None:
             write_policy(partial, policy)
         manifest = manifest_of(engine, partial, layers, names, int8=int8, calibration=calibration)
         write_manifest(partial, manifest)
-        partial.rename(folder)
-    return manifest
+
+    write_folder(folder, write)
 
 
 def chosen_exits(engine: TorchEngine, exits: Sequence[int] | None) -> tuple[int, ...]:
@@ -119,19 +116,14 @@ def write_segments(
         names = []
         for number, (after, to) in enumerate(zip((0, *layers), layers, strict=False), start=1):
             graph = traced(engine, after=after, to=to)
-            if int8:
-                graph = quantize(graph, least_width=layer_width(engine))
+            if int8:  # the products of the layers: those of an MHA exit are narrower
+                graph = quantize(graph, least_width=width_of(engine))
             names.append(f"segment_{number:02}.onnx")
             onnx.save(graph, str(folder / names[-1]))
             logger.info("layers %d … %d are written: %s", after + 1, to, names[-1])
         return tuple(names)
     finally:
         model.encoder.set_attn_implementation(attention)
-
-
-def layer_width(engine: TorchEngine) -> int:
-    """The narrowest side of a layer's matrices: those of an MHA exit are narrower."""
-    return int(engine._walk.width)
 
 
 def traced(engine: TorchEngine, *, after: int, to: int) -> onnx.ModelProto:
@@ -142,7 +134,7 @@ def traced(engine: TorchEngine, *, after: int, to: int) -> onnx.ModelProto:
         segment: Segment = FirstSegment(engine.model, to=to)
     else:
         segment = Segment(engine.model, after=after, to=to)
-        hidden = torch.randn(*mask.shape, engine._walk.width)
+        hidden = torch.randn(*mask.shape, width_of(engine))
         inputs = {"hidden": hidden, "attention_mask": mask}
     axes = {0: Dim("n", min=1), 1: Dim("l", min=1)}
     with warnings.catch_warnings(), torch.no_grad():
@@ -170,10 +162,14 @@ def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
+def width_of(engine: TorchEngine) -> int:
+    """The width of the hidden states, which no matrix of a layer is narrower than."""
+    return layerwise(engine.model.encoder).width
+
+
 def example(engine: TorchEngine) -> dict[str, Tensor]:
     """Two texts of different length, as the first segment takes them."""
     texts = engine.tokens.encode(["a text", "a somewhat longer text than the first"])
-    assert isinstance(texts, Encoded)
     return {name: torch.from_numpy(ids) for name, ids in engine.tokens.padded(texts).items()}
 
 
@@ -192,7 +188,7 @@ def manifest_of(
         labels=engine.labels,
         num_layers=layers[-1],
         exit_layers=layers,
-        width=engine._walk.width,
+        width=width_of(engine),
         dtype="int8" if int8 else "float32",
         encoder=engine.model.encoder.config.model_type,
         max_length=engine.tokens.max_length,
@@ -205,9 +201,3 @@ def manifest_of(
         calibration=calibration,
         exitwise_version=exitwise.__version__,
     )
-
-
-def read_calibration(folder: Path) -> dict[str, Any] | None:
-    """The report that `exitwise calibrate` left beside a model."""
-    path = folder / "calibration.json"
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None

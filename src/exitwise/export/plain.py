@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from exitwise.encoders import truncate
-from exitwise.errors import ExitwiseError
+from exitwise.export.new_folder import check_is_new
+from exitwise.inference.early_exit import checked_layers
 from exitwise.inference.torch_engine import TorchEngine
 from exitwise.modeling import MultiExitForSequenceClassification
+from exitwise.whole_files import write_folder
 
 
 def export_plain(engine: TorchEngine, folder: Path, *, layer: int) -> None:
@@ -18,11 +20,8 @@ def export_plain(engine: TorchEngine, folder: Path, *, layer: int) -> None:
         ExitwiseError: there is no exit at that layer, or the folder exists.
     """
     model = engine.model
-    if layer not in model.exit_layers:
-        there = ", ".join(map(str, model.exit_layers))
-        raise ExitwiseError(f"no exit at layer {layer}: the model has exits at {there}")
-    if folder.exists():
-        raise ExitwiseError(f"{folder} exists: export to a new folder, or remove it")
+    checked_layers(engine, [layer])
+    check_is_new(folder)
     exit = model.exit(layer)
     short = MultiExitForSequenceClassification.around(
         truncate(model.encoder, layer),
@@ -31,7 +30,9 @@ def export_plain(engine: TorchEngine, folder: Path, *, layer: int) -> None:
         exit_layers=[layer],
     )
     short.exits[str(layer)] = exit
-    partial = folder.with_name(folder.name + ".partial")
-    short.save_pretrained(partial)
-    engine.tokenizer.save_pretrained(partial)
-    partial.rename(folder)
+
+    def write(partial: Path) -> None:
+        short.save_pretrained(partial)
+        engine.tokenizer.save_pretrained(partial)
+
+    write_folder(folder, write)

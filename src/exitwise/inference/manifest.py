@@ -1,12 +1,12 @@
 """`manifest.json`: what an exported folder holds, and that nothing in it was changed."""
 
 import hashlib
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from exitwise.errors import ExitwiseError
+from exitwise.inference.versioned_json import read_json, write_json
 
 FILE = "manifest.json"
 VERSION = 1
@@ -57,9 +57,7 @@ class Manifest:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Writes it, whole or not at all."""
-    partial = folder / (FILE + ".partial")
-    partial.write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
-    partial.replace(folder / FILE)
+    write_json(folder / FILE, asdict(manifest))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -70,16 +68,7 @@ def read_manifest(folder: Path) -> Manifest:
             changed or lies outside the folder; the segments do not fit the exits.
     """
     path = folder / FILE
-    try:
-        plain = dict(json.loads(path.read_text(encoding="utf-8")))
-        version = plain["format_version"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise ExitwiseError(f"{path} is no manifest: export the run again") from None
-    if version != VERSION:
-        raise ExitwiseError(
-            f"{path} has the format version {version}, this exitwise reads {VERSION}: "
-            "install the version that wrote it, or export the run again"
-        )
+    plain = read_json(path, dict, version=VERSION, kind="manifest", remedy="export the run again")
     tuples = ("labels", "exit_layers", "input_names", "segments")
     try:
         manifest = Manifest(**plain | {name: tuple(plain[name]) for name in tuples})

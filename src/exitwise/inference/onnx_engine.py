@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,8 @@ from exitwise.inference.tokens import Encoded, TextTokens
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 
-@dataclass(frozen=True)
-class Between:
-    """A batch between two exits.
-
-    Attributes:
-        inputs: what the next segment takes, by name.
-        attention_mask: 1 on tokens and 0 on padding, [n, l].
-    """
-
-    inputs: dict[str, ndarray]
-    attention_mask: npt.NDArray[np.int64]
+Between = dict[str, ndarray]
+"""A batch between two exits: what the next segment takes, by name; with `attention_mask` [n, l]."""
 
 
 class OnnxEngine(Engine[Between]):
@@ -61,44 +51,38 @@ class OnnxEngine(Engine[Between]):
             pad_id=self.manifest.pad_id,
             pad_type_id=self.manifest.pad_type_id,
         )
-        options = session_options(num_threads)
+        options, providers = session_options(num_threads), [provider(device)]
         self._sessions = [
-            onnxruntime.InferenceSession(folder / name, options, providers=[provider(device)])
+            onnxruntime.InferenceSession(folder / name, options, providers=providers)
             for name in self.manifest.segments
         ]
 
     def start(self, encoded: Encoded) -> Between:
         """The tokens, padded on the right."""
-        padded = self.tokens.padded(encoded)
-        return Between(padded, padded["attention_mask"])
+        return dict(self.tokens.padded(encoded))
 
     def run(self, state: Between, *, after: int, to: int) -> tuple[Between, Float[ndarray, "n k"]]:
         """The segments between the two exits, one by one."""
         first = 0 if after == 0 else self.exit_layers.index(after) + 1
-        hidden, logits = None, None
-        inputs, mask = state.inputs, state.attention_mask
+        logits = None
         for session in self._sessions[first : self.exit_layers.index(to) + 1]:
-            hidden, logits = session.run(None, inputs)  # hidden states, logits
-            inputs = {"hidden": hidden, "attention_mask": mask}
+            hidden, logits = session.run(None, state)
+            state = {"hidden": hidden, "attention_mask": state["attention_mask"]}
         assert logits is not None
-        return Between(inputs, mask), logits
+        return state, logits
 
     def keep(self, state: Between, rows: npt.NDArray[np.int64]) -> Between:
         """The rows, without the columns that none of them needs."""
-        mask = state.attention_mask[rows]
-        length = int(mask.sum(axis=1).max())
-        mask = mask[:, :length]
-        inputs = {name: array[rows, :length] for name, array in state.inputs.items()}
-        return Between(inputs | {"attention_mask": mask}, mask)
+        length = int(state["attention_mask"][rows].sum(axis=1).max())
+        return {name: array[rows, :length] for name, array in state.items()}
 
     def join(self, states: Sequence[Between]) -> Between:
         """The batches padded to the longest, on the right."""
-        length = max(state.attention_mask.shape[1] for state in states)
-        inputs = {
-            name: np.concatenate([widened(state.inputs[name], length) for state in states])
-            for name in states[0].inputs
+        length = max(state["attention_mask"].shape[1] for state in states)
+        return {
+            name: np.concatenate([widened(state[name], length) for state in states])
+            for name in states[0]
         }
-        return Between(inputs, inputs["attention_mask"])
 
     def save_pretrained(self, folder: Path) -> None:
         """Copies the exported folder."""

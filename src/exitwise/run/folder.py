@@ -14,12 +14,13 @@ result.json         the scores at the end; it is written last
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from exitwise.errors import ExitwiseError, RecipeError
 from exitwise.recipe import Recipe, dumps_toml, read_toml, to_plain
+from exitwise.whole_files import write_text
 
 
 class RunFolder:
@@ -137,20 +138,3 @@ def flat(table: Mapping[str, object], path: str = "") -> dict[str, object]:
         name = f"{path}.{key}" if path else key
         items |= flat(value, name) if isinstance(value, Mapping) else {name: value}
     return items
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a file whole or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
-
-
-def write_folder(path: Path, write: Callable[[Path], object]) -> None:
-    """Writes a folder whole or not at all; an earlier one of that name is replaced."""
-    partial = path.with_name(path.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    write(partial)
-    shutil.rmtree(path, ignore_errors=True)
-    partial.rename(path)

@@ -29,7 +29,7 @@ from exitwise.gradients import Measure
 from exitwise.metrics import Scores
 from exitwise.recipe import Recipe
 from exitwise.regimes import Stage
-from exitwise.run.folder import RunFolder, write_folder
+from exitwise.run.folder import RunFolder
 from exitwise.run.material import Material
 from exitwise.run.stage_data import StageData, stage_data
 from exitwise.training import (
@@ -42,6 +42,7 @@ from exitwise.training import (
     stage_arguments,
     warn_of_constant_exits,
 )
+from exitwise.whole_files import write_folder
 
 logger = logging.getLogger(__name__)
 

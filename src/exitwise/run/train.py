@@ -19,11 +19,12 @@ from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.recipe import Recipe, recipe_hash, to_plain
 from exitwise.regimes import Stage
 from exitwise.run.environment import environment
-from exitwise.run.folder import RunFolder, write_folder, write_text
+from exitwise.run.folder import RunFolder
 from exitwise.run.material import Material, planned_stages, prepare
 from exitwise.run.measure import measure
 from exitwise.run.stage import run_stage
 from exitwise.training import CacheSettings, Timings, choose_hardware, compile_layers, dtype_of
+from exitwise.whole_files import write_folder, write_text
 
 logger = logging.getLogger(__name__)
 
