@@ -18,7 +18,7 @@ from exitwise.run.environment import processor
 from exitwise.run.folder import write_text
 from exitwise.training import dtype_of
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parent / "results" / ("gpu" if torch.cuda.is_available() else "")
 
 
 class Ratio(NamedTuple):
@@ -148,7 +148,7 @@ def write_claims(name: str, claims: Sequence[Claim], folder: Path = RESULTS) -> 
         spread = "" if claim.spread is None else f" [{claim.spread[0]:.3g}, {claim.spread[1]:.3g}]"
         bar = "" if claim.bar is None else f" (bar {claim.bar:g})"
         print(f"{claim.value:8.3g}{claim.unit}{spread}{bar} {verdict}  {claim.claim}", flush=True)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     plain = [claim.plain() for claim in claims]
     write_text(folder / f"{name}.json", json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
 

@@ -1,6 +1,6 @@
-"""From `benchmarks/results/*.json` to the tables of `docs/performance.md`.
+"""From `benchmarks/results` to the tables of `docs/performance.md` and `docs/early-exit.md`.
 
-Nothing on the page is written by hand but the text above its first table.
+Nothing on these pages is written by hand but the text above the first table.
 """
 
 import json
@@ -12,17 +12,21 @@ from exitwise.experiments.results import MARK
 from exitwise.run.folder import write_text
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "performance.md"
+PAGES = {
+    "training": ROOT / "docs" / "performance.md",
+    "inference": ROOT / "docs" / "early-exit.md",
+}
 
 Plain = Mapping[str, Any]
 
 
-def read_claims(folder: Path) -> dict[str, list[Plain]]:
-    """All claims by the name of their file."""
-    return {
-        path.stem: json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted(folder.glob("*.json"))
+def read_claims(folder: Path, area: str) -> dict[str, list[Plain]]:
+    """The claims of an area by the name of their file; a GPU's stand in a folder of their own."""
+    read = {
+        path.relative_to(folder).with_suffix("").as_posix(): json.loads(path.read_text("utf-8"))
+        for path in sorted(folder.rglob("*.json"))
     }
+    return {name: claims for name, claims in read.items() if claims[0]["area"] == area}
 
 
 def performance_tables(claims: Mapping[str, list[Plain]]) -> str:
@@ -65,9 +69,10 @@ def with_tables(page: str, tables: Iterable[str]) -> str:
 
 
 def main() -> None:
-    """Rewrites the page."""
-    tables = performance_tables(read_claims(ROOT / "benchmarks" / "results"))
-    write_text(PAGE, with_tables(PAGE.read_text(encoding="utf-8"), [tables]))
+    """Rewrites the pages."""
+    for area, page in PAGES.items():
+        tables = performance_tables(read_claims(ROOT / "benchmarks" / "results", area))
+        write_text(page, with_tables(page.read_text("utf-8"), [tables]))
 
 
 if __name__ == "__main__":

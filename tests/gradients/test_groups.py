@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import jaxtyping
 import pytest
 import torch
 from torch import Tensor, nn
 
 from exitwise.gradients import GatedBackward, GradientGate, gated_backward
+from exitwise.gradients.decision import Decisions
 
 Exits = dict[int, list[nn.Parameter]]
 
@@ -36,6 +38,13 @@ def copies(exits: Exits) -> Exits:
         layer: [nn.Parameter(parameter.detach().clone()) for parameter in members]
         for layer, members in exits.items()
     }
+
+
+@pytest.fixture(autouse=True, params=["read at once", "left on the device"])
+def decisions_are(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On an accelerator, whose part the processor plays here, nobody waits for a decision."""
+    if request.param != "read at once":
+        monkeypatch.setattr(Decisions, "is_at_hand", False)
 
 
 def test_groups_decide_and_move_as_if_each_were_alone(exits: Exits) -> None:
@@ -91,3 +100,25 @@ def test_a_broken_group_does_not_touch_the_others(exits: Exits) -> None:
     assert [report.is_open for report in reports.values()] == [True, True, False]
     for members in exits.values():
         assert all(p.grad is not None and p.grad.isfinite().all() for p in members)
+
+
+def test_on_an_accelerator_no_pass_waits_for_a_decision(
+    exits: Exits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Decisions, "is_at_hand", False)
+    hidden = torch.randn(5, 4, dtype=torch.float64)
+    values = losses(exits, hidden)
+    primary = torch.stack([value for value, _ in values.values()]).sum()
+    auxiliary = torch.stack([value for _, value in values.values()]).sum()
+    backward = GatedBackward(exits, weight=0.3, gate=GradientGate())
+    with monkeypatch.context() as patched:
+        # The checks of types would read a decision to see its type.
+        patched.setattr(jaxtyping.config, "jaxtyping_disable", True)
+        for name in ("tolist", "item", "__bool__", "__float__", "numpy", "cpu"):
+            patched.setattr(Tensor, name, refuse)
+        decisions = backward(primary, auxiliary)
+    assert [report.is_open for report in decisions.values()] == [True, False, True]
+
+
+def refuse(tensor: Tensor, *_: Any) -> None:
+    raise AssertionError("the host waits for the device")

@@ -9,9 +9,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from exitwise.gradients.comparison import Comparison
-from exitwise.gradients.decision import GateReport, Key, decide, read_decisions
+from exitwise.gradients.decision import Decisions, GateReport, Key, decide
 from exitwise.gradients.gate import GradientGate
-from exitwise.gradients.held import accumulate
+from exitwise.gradients.held import accumulate, accumulate_where
 from exitwise.gradients.measure import (
     CE,
     COMBINED,
@@ -38,6 +38,10 @@ class GatedBackward(Generic[Key]):
     which is part of the update but not of the angle. A parameter that no loss reaches keeps
     `grad = None`. With an auxiliary loss and no `extra`, a closed gate, weight 0 and plain
     cross-entropy leave the same bits in `p.grad`.
+
+    On an accelerator the host does not wait for the decision: what a closed gate drops is
+    multiplied by zero there, and is zeros, not `None`, where cross-entropy brings nothing.
+    Gates with a shortcut or an interval are read by the host.
 
     Memory: one gradient beside `p.grad`, the contrastive one; one more if the gate decides once
     an update of several micro-batches, one more if it compares with soft targets.
@@ -96,7 +100,7 @@ class GatedBackward(Generic[Key]):
         scale: float = 1.0,
         is_last: bool = True,
         representations: Sequence[Tensor] = (),
-    ) -> dict[Key, GateReport]:
+    ) -> Mapping[Key, GateReport]:
         """Runs the backward passes of one micro-batch; the decisions, by group.
 
         There is none without a gate, without an auxiliary loss or with weight 0, for a group
@@ -144,7 +148,7 @@ class GatedBackward(Generic[Key]):
         scale: float,
         *,
         is_last: bool,
-    ) -> dict[Key, GateReport]:
+    ) -> Mapping[Key, GateReport]:
         """The passes of a gated micro-batch; that of cross-entropy last, to be compared."""
         comparison = self._comparison or self._new_comparison(gate)
         self._comparison = comparison
@@ -175,11 +179,11 @@ class GatedBackward(Generic[Key]):
         extra: Tensor | None,
         scale: float,
         representations: Sequence[Tensor],
-    ) -> dict[Key, GateReport]:
+    ) -> Mapping[Key, GateReport]:
         """A decision beforehand, or the one that stands; then one pass of the combined loss."""
         is_due = self._num_passes % gate.interval == 0
         self._num_passes += 1
-        reports: dict[Key, GateReport] = {}
+        reports: Mapping[Key, GateReport] = {}
         if is_due and gate.shortcut == "none":
             reports = self._gated(gate, primary, auxiliary, extra, scale, is_last=True)
             self._is_open = all(report.is_open for report in reports.values())
@@ -208,22 +212,29 @@ class GatedBackward(Generic[Key]):
             ce_difference=0.0 if opened == closed else -1.0,
         )
 
-    def _decide(
-        self, gate: GradientGate, comparison: Comparison, scale: float
-    ) -> dict[Key, GateReport]:
+    def _decide(self, gate: GradientGate, comparison: Comparison, scale: float) -> Decisions[Key]:
         """Decides for each group that a loss reaches; opens the gate where it may."""
         may_overflow = comparison.auxiliary_loss.isfinite() & (scale > 1)
-        decisions = {}
-        for key, members in self._groups.items():
-            compared = comparison.compared(members)
-            if compared:
-                decisions[key] = decide(gate, compared, may_overflow=may_overflow)
-        reports = read_decisions(gate, decisions)
-        for key, report in reports.items():
-            for index in self._groups[key] if report.is_open else ():
+        compared = {key: comparison.compared(members) for key, members in self._groups.items()}
+        decisions = Decisions(
+            gate,
+            {
+                key: decide(gate, found, may_overflow=may_overflow)
+                for key, found in compared.items()
+                if found
+            },
+        )
+        for key in decisions:
+            if decisions.is_at_hand and not decisions[key].is_open:
+                continue
+            for index in self._groups[key]:
                 gradient = comparison.towards_open.pop(index)
-                accumulate(self._parameters[index], gradient, self.weight)
-        return reports
+                if decisions.is_at_hand:
+                    accumulate(self._parameters[index], gradient, self.weight)
+                else:
+                    is_open = decisions.is_open(key)
+                    accumulate_where(is_open, self._parameters[index], gradient, self.weight)
+        return decisions
 
     def _weight_of_ce(self, *, is_open: bool) -> float:
         if self.ce_weight == "one":

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import torch
@@ -45,35 +45,57 @@ def decide(
             the scale; dropped here, the scale would stay and the contrast be lost for good.
     """
     products = torch.stack([each.products for each in compared])
-    is_part = torch.tensor([[each.is_part_of_angle] for each in compared], device=products.device)
-    angle = angle_of(products.where(is_part, 0.0).sum(dim=0))
+    parts = [each.products for each in compared if each.is_part_of_angle]
+    angle = angle_of(torch.stack(parts or [torch.zeros_like(products[0])]).sum(dim=0))
     is_finite = products[:, 2].sum().isfinite()
     is_open = gate.is_open(angle, is_finite) | (~is_finite & may_overflow)
     return torch.stack([angle, is_open.double(), is_finite.double()])
 
 
-def read_decisions(
-    gate: GradientGate, decisions: Mapping[Key, Float64[Tensor, "3"]]
-) -> dict[Key, GateReport]:
-    """The decisions of all groups as numbers: the only time that the host waits.
+class Decisions(Mapping[Key, GateReport]):
+    """The decisions of all groups, which stay on their device until somebody reads one.
 
-    Warns of a contrastive gradient that is dropped because it is not finite.
+    To read is the only time that the host waits for the device; all are read at once. Reading
+    warns of a contrastive gradient that is dropped because it is not finite.
     """
-    if not decisions:
-        return {}
-    reports = {}
-    rows = torch.stack(list(decisions.values())).tolist()
-    for key, (angle, is_open, is_finite) in zip(decisions, rows, strict=True):
-        reports[key] = GateReport(
-            angle=angle,
-            is_open=bool(is_open),
-            is_undefined=gate.needs_angle and math.isnan(angle),
-            is_finite=bool(is_finite),
-        )
+
+    def __init__(self, gate: GradientGate, decisions: Mapping[Key, Float64[Tensor, "3"]]) -> None:
+        self._gate = gate
+        self._decisions = dict(decisions)
+        self._reports: dict[Key, GateReport] = {}
+
+    def __getitem__(self, key: Key) -> GateReport:
+        if not self._reports:
+            rows = torch.stack(list(self._decisions.values())).tolist()
+            pairs = zip(self._decisions, rows, strict=True)
+            self._reports = {each: self._report(each, *row) for each, row in pairs}
+        return self._reports[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._decisions)
+
+    def __len__(self) -> int:
+        return len(self._decisions)
+
+    def is_open(self, key: Key) -> Bool[Tensor, ""]:
+        """Whether the gate of a group is open, on the device."""
+        return self._decisions[key][1].bool()
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether nobody has to wait to read them."""
+        return all(each.device.type == "cpu" for each in self._decisions.values())
+
+    def _report(self, key: Key, angle: float, is_open: float, is_finite: float) -> GateReport:
         if not is_finite and not is_open:
             warnings.warn(
                 f"dropped a contrastive gradient that is not finite ({key})",
                 RuntimeWarning,
                 stacklevel=2,
             )
-    return reports
+        return GateReport(
+            angle=angle,
+            is_open=bool(is_open),
+            is_undefined=self._gate.needs_angle and math.isnan(angle),
+            is_finite=bool(is_finite),
+        )

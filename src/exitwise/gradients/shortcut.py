@@ -8,7 +8,7 @@ from torch import Tensor
 
 from exitwise.gradients.angle import Gradients, inner_products
 from exitwise.gradients.comparison import Compared
-from exitwise.gradients.decision import GateReport, decide, read_decisions
+from exitwise.gradients.decision import Decisions, decide
 from exitwise.gradients.gate import GradientGate
 
 Key = TypeVar("Key", bound=Hashable)
@@ -22,7 +22,7 @@ def decide_beforehand(
     where: Sequence[Tensor],
     *,
     scale: float = 1.0,
-) -> dict[Key, GateReport]:
+) -> Decisions[Key]:
     """The decision for a group, on the gradients with respect to some tensors alone.
 
     Both passes end at these tensors; the graph stays for the pass that trains. A contrastive
@@ -41,13 +41,13 @@ def decide_beforehand(
     """
     first, second = (_gradients(loss, where, scale) for loss in (reference, auxiliary))
     if all(gradient is None for gradient in (*first, *second)):
-        return {}
+        return Decisions(gate, {})
     compared = [
         Compared(inner_products([one if gate.needs_angle else None], [two]), gate.needs_angle)
         for one, two in zip(first, second, strict=True)
     ]
     may_overflow = auxiliary.detach().isfinite() & (scale > 1)
-    return read_decisions(gate, {key: decide(gate, compared, may_overflow=may_overflow)})
+    return Decisions(gate, {key: decide(gate, compared, may_overflow=may_overflow)})
 
 
 def _gradients(loss: Tensor, where: Sequence[Tensor], scale: float) -> Gradients:

@@ -5,13 +5,18 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
+from jaxtyping import Bool
+from torch import Tensor
+
 from exitwise.gradients import GateReport
 
 
 class GateLog:
-    """Angles and decisions of a stage, one JSON line a decision, written as they are taken.
+    """Angles and decisions of a stage, one JSON line a decision.
 
     The paper reports how often the angle exceeds 90 degrees; this file is where to count.
+
+    Decisions are read when they are summed up, so that no step waits for an accelerator.
 
     Args:
         path: the file, appended to; `None` keeps nothing but the summary.
@@ -19,28 +24,39 @@ class GateLog:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
+        self._unread: list[tuple[int, Mapping[str, GateReport]]] = []
         self._reports: list[GateReport] = []
-        self._empty_batches = 0
+        self._has_positive: list[Tensor] = []
 
-    def add(self, step: int, reports: Mapping[str, GateReport]) -> None:
+    def add(self, step: int, decisions: Mapping[str, GateReport]) -> None:
         """The decisions of one micro-batch: by exit in a frozen stage, else one for "all"."""
-        self._reports.extend(reports.values())
-        if self._path is None or not reports:
-            return
-        with self._path.open("a") as file:
-            for group, report in reports.items():
+        self._unread.append((step, decisions))
+
+    def write(self) -> None:
+        """Reads the decisions taken so far and appends them to the file."""
+        unread, self._unread = self._unread, []
+        lines = []
+        for step, decisions in unread:
+            for group, report in decisions.items():
+                self._reports.append(report)
                 angle = None if math.isnan(report.angle) else round(report.angle, 4)
                 line = {"step": step, "group": group, "angle": angle, "open": report.is_open}
-                file.write(json.dumps(line) + "\n")
+                lines.append(json.dumps(line) + "\n")
+        if self._path is not None and lines:
+            with self._path.open("a") as file:
+                file.writelines(lines)
 
-    def count_empty(self) -> None:
-        """A batch in which no sample had a positive: its contrastive loss was 0."""
-        self._empty_batches += 1
+    def count_empty(self, has_positive: Bool[Tensor, ""] | None) -> None:
+        """Counts a batch in which no sample had a positive: its contrastive loss was 0."""
+        if has_positive is not None:
+            self._has_positive.append(has_positive)
 
     def summary(self) -> dict[str, float]:
         """The mean angle, the share of open gates and the undefined angles since the last time."""
+        self.write()
         reports, self._reports = self._reports, []
-        empty, self._empty_batches = self._empty_batches, 0
+        has_positive, self._has_positive = self._has_positive, []
+        empty = sum(not any_positive for any_positive in has_positive)
         counts = {"batches_without_positive": float(empty)} if empty else {}
         if not reports:
             return counts

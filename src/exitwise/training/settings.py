@@ -106,6 +106,7 @@ def stage_arguments(
         metric_for_best_model="score" if best else None,
         greater_is_better=True if best else None,
         logging_steps=50,
+        logging_nan_inf_filter=False,  # would wait for the device at each step, to hide a NaN
         remove_unused_columns=False,
         report_to=settings.report_to,
         seed=seed,

@@ -32,6 +32,5 @@ def gated_step(
         representations=terms.representations,
     )
     gate_log.add(trainer.state.global_step, reports)
-    if terms.has_positive is not None and not terms.has_positive:
-        gate_log.count_empty()
+    gate_log.count_empty(terms.has_positive)
     return objective.combined(terms).detach() / micro_batches

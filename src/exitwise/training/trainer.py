@@ -209,7 +209,13 @@ class MultiExitTrainer(Trainer):
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Adds what the gate did since the last time."""
+        self.gate_log.write()
         super().log(logs | self.gate_log.summary() if "loss" in logs else logs, start_time)
+
+    def _save_checkpoint(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        """Together with the decisions up to here: a resumed run does not take them again."""
+        self.gate_log.write()
+        super()._save_checkpoint(*args, **kwargs)
 
     def _clip_grad_norm(self, model: torch.nn.Module) -> Tensor:
         """Clips each group, so that an exit of a frozen stage is trained as if it were alone.
