@@ -17,8 +17,12 @@ from torch.profiler import ProfilerActivity, profile
 from exitwise.run.environment import processor
 from exitwise.run.folder import write_text
 from exitwise.training import dtype_of
+from exitwise.training.settings import has_native_bfloat16
 
-RESULTS = Path(__file__).parent / "results" / ("gpu" if torch.cuda.is_available() else "")
+KIND = "gpu" if torch.cuda.is_available() else "" if has_native_bfloat16() else "float32"
+RESULTS = Path(__file__).parent / "results" / KIND
+"""Ratios of training hold for machines of one kind: a GPU and a processor that does not multiply
+bfloat16 have folders of their own."""
 
 
 class Ratio(NamedTuple):

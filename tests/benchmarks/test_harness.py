@@ -64,6 +64,7 @@ def test_claims_are_written_and_shown(
     assert "old" not in page.with_tables(before, [tables])
 
 
-def test_the_page_is_the_one_that_the_results_make(page: ModuleType) -> None:
-    tables = page.performance_tables(page.read_claims(BENCHMARKS / "results"))
-    assert page.PAGE.read_text(encoding="utf-8").endswith(page.MARK + "\n\n" + tables)
+def test_the_pages_are_those_that_the_results_make(page: ModuleType) -> None:
+    for area, path in page.PAGES.items():
+        tables = page.performance_tables(page.read_claims(BENCHMARKS / "results", area))
+        assert path.read_text(encoding="utf-8").endswith(page.MARK + "\n\n" + tables)

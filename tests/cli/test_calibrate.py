@@ -10,7 +10,7 @@ import pytest
 
 from exitwise.cli.calibrate import SETTINGS, Kind, milliseconds_of
 from exitwise.errors import RecipeError
-from exitwise.inference.policy_file import read_policy
+from exitwise.inference.policy_file import read_policy, write_policy
 from exitwise.policies import ConfidencePolicy, ExitPolicy, policy_from_plain
 
 Run = Callable[..., Any]
@@ -53,6 +53,33 @@ def test_thresholds_are_stored_and_used(exitwise: Run, run: Path, data: Path) ->
     found = {str(layer): layers.count(layer) for layer in (1, 2, 3)}
     assert found == {layer: each["rows"] for layer, each in report["exits"].items()}
     assert "80 rows answered: exit" in answered.err
+
+
+@pytest.mark.field_case(7)
+def test_scores_come_with_where_texts_leave(exitwise: Run, run: Path, data: Path) -> None:
+    report = json.loads(exitwise("calibrate", run, "--data", data, "--max-drop", 5, "--json").out)
+    measured = json.loads(exitwise("evaluate", run, "--data", data, "--json").out)
+    (found,) = measured["scores"].values()
+    assert found["early_exit"]["rows"] == {
+        layer: each["rows"] for layer, each in report["exits"].items()
+    }
+    assert found["early_exit"]["scores"]["score"] == pytest.approx(report["score"])
+    told = exitwise("evaluate", run, "--data", data).out
+    assert f"early exit: layer {report['mean_layer']:.2f} on average; exit 1 " in told
+    assert "Nothing leaves early" not in told
+    write_policy(run / "model", ConfidencePolicy(threshold=None))
+    told = exitwise("evaluate", run, "--data", data).out
+    assert "exit 3 100 %. Nothing leaves early: calibrate again" in told
+
+
+def test_the_model_card_tells_of_the_calibration(exitwise: Run, run: Path, data: Path) -> None:
+    for _ in range(2):
+        assert exitwise("calibrate", run, "--data", data, "--max-drop", 5).status == 0
+    card = (run / "model" / "README.md").read_text()
+    assert card.count("## Early exit") == 1
+    assert f"80 rows of {data}" in card
+    assert "| 3 | the rest |" in card
+    assert "No promise is made." in card
 
 
 def test_it_prints_where_texts_leave(exitwise: Run, run: Path, data: Path) -> None:

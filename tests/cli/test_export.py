@@ -27,12 +27,33 @@ def test_the_exported_graphs_answer_as_the_run(
     outcome = exitwise("export", trained, "-o", tmp_path / "out", "--exits", "2,3")
     assert outcome.status == 0, outcome.err
     assert str(tmp_path / "out") in outcome.out
+    assert "torchvision" not in outcome.err
     for layer in (2, 3):
         expected = answers(exitwise("predict", trained, asked, "--layer", layer))
         assert answers(exitwise("predict", tmp_path / "out", asked, "--layer", layer)) == expected
+    labelled = tmp_path / "labelled.csv"
+    labelled.write_text("text,label\na good film,positive\nvery dull,negative\n")
+    outcome = exitwise("evaluate", tmp_path / "out", "--data", labelled)
+    assert outcome.status == 0, outcome.err
+    assert "majority class" in outcome.out
     again = exitwise("export", trained, "-o", tmp_path / "out")
     assert again.status == 2
     assert "exists" in again.err
+
+
+def test_what_8_bits_cost_is_told_for_each_exit(
+    exitwise: Run, trained: Path, labelled: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    outcome = exitwise("export", trained, "-o", out, "--int8", "--exits", 3, "--data", labelled)
+    assert outcome.status == 0, outcome.err
+    assert "accuracy on 32 rows, in PyTorch and in 8 bits" in outcome.out
+    (line,) = (each for each in outcome.out.splitlines() if each.strip().startswith("3 "))
+    _, before, after, drop = line.split()
+    assert float(drop) == pytest.approx(float(before) - float(after))
+    outcome = exitwise("export", trained, "-o", tmp_path / "other", "--data", labelled)
+    assert outcome.status == 2
+    assert "--data says what --int8 costs" in outcome.err
 
 
 def test_the_plain_model_answers_as_its_exit(

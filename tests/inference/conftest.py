@@ -81,6 +81,12 @@ class StoredEngine(Engine[Rows]):
         assert len(states) > 1
         return Rows(np.concatenate([state.rows for state in states]))
 
+    def size(self, state: Rows) -> tuple[int, int]:
+        return len(state.rows), 1
+
+    def macs(self, *, after: int, to: int, length: int) -> int:
+        return (to - after) * length
+
     def save_pretrained(self, folder: Path) -> None:
         raise NotImplementedError
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import exitwise
+from exitwise.cli.benchmark import benchmark
 from exitwise.cli.calibrate import calibrate
 from exitwise.cli.demo import demo
 from exitwise.cli.evaluate import evaluate
@@ -25,7 +26,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (train, evaluate, calibrate, export, predict, plan, demo):
+for command in (train, evaluate, calibrate, export, predict, benchmark, plan, demo):
     app.command()(command)
 
 

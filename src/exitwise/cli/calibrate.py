@@ -9,7 +9,14 @@ import typer
 
 from exitwise.cli.calibration_report import print_calibration, report_of, write_report
 from exitwise.cli.labelled_texts import MetricName, own_texts, task_texts, usual_metric
-from exitwise.cli.recipe_options import DataDir, LabelColumn, PairColumn, Task, TextColumn
+from exitwise.cli.recipe_options import (
+    DataDir,
+    DeviceName,
+    LabelColumn,
+    PairColumn,
+    Task,
+    TextColumn,
+)
 from exitwise.cli.reports import other_libraries_quiet, spinner
 from exitwise.errors import ExitwiseError, RecipeError
 
@@ -63,6 +70,7 @@ def calibrate(
     metric: Annotated[
         MetricName | None, typer.Option(help="By default the task's or that of the run.")
     ] = None,
+    device: DeviceName = None,
     force: Annotated[
         bool, typer.Option("--force", help="Calibrate even on rows that were trained on.")
     ] = False,
@@ -84,7 +92,7 @@ def calibrate(
         from exitwise.inference.policy_file import write_policy
         from exitwise.policies import policy_from_plain
 
-        engine, folder = load_engine(model, "auto", None)
+        engine, folder = load_engine(model, "auto", device)
         if data is not None:
             columns = text_column, pair_column, label_column
             (texts,) = own_texts(data, engine.labels, columns).values()

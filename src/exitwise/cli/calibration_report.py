@@ -59,8 +59,53 @@ def threshold_at(thresholds: object, layer: int) -> object:
 
 
 def write_report(folder: Path, report: Mapping[str, Any]) -> None:
-    """Puts the report beside the policy, whole or not at all."""
+    """Puts the report beside the policy, whole or not at all, and into the model card."""
+    from exitwise.modeling.model_card import describe_calibration
+
     write_text(folder / FILE, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    describe_calibration(folder, in_words(report))
+
+
+def in_words(report: Mapping[str, Any]) -> str:
+    """The report for the model card."""
+    rows = report["rows"]
+    table = [
+        "| exit | leaves at | temperature | share of the texts |",
+        "| --- | --- | --- | --- |",
+        *(
+            f"| {layer} | {leaves(report, layer)} | {each['temperature']:.2f} "
+            f"| {100 * each['rows'] / rows['measured_on']:.0f} % |"
+            for layer, each in report["exits"].items()
+        ),
+    ]
+    data = report["data"]
+    parts = [
+        f"Calibrated on {report['date']} ({rows['chosen_on']} rows of {data['source']}, "
+        f"fingerprint {data['fingerprint']}): {summary(report)}.",
+        "\n".join(table),
+        f"Promise: {report['promise']}." if report["promise"] else "No promise is made.",
+        *(f"Note: {note}." for note in report["notes"]),
+    ]
+    return "\n\n".join(parts)
+
+
+def summary(report: Mapping[str, Any]) -> str:
+    """What early exit costs and saves."""
+    return (
+        f"{report['metric']} {report['score']:.2f}, the whole model {report['full_score']:.2f}: "
+        f"a drop of {report['drop']:.2f} points at {100 * report['cost']:.0f} % of the cost, "
+        f"layer {report['mean_layer']:.2f} on average ({report['rows']['measured_on']} rows)"
+    )
+
+
+def leaves(report: Mapping[str, Any], layer: str) -> str:
+    """When a text leaves at an exit, in a word."""
+    if layer == list(report["exits"])[-1]:
+        return "the rest"
+    if "threshold" not in report["policy"]:
+        return str(report["policy"]["kind"])
+    threshold = report["exits"][layer]["threshold"]
+    return "never" if threshold is None else f"{threshold:.3f}"
 
 
 def read_report(folder: Path) -> dict[str, Any] | None:
@@ -77,11 +122,10 @@ def print_calibration(report: Mapping[str, Any], folder: Path) -> None:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in columns:
         table.add_column(name, justify="left" if name == "exit" else "right")
-    last = list(report["exits"])[-1]
     for layer, each in report["exits"].items():
         table.add_row(
             layer,
-            "the rest" if layer == last else leaves_at(report["policy"], each["threshold"]),
+            leaves(report, layer),
             f"{each['temperature']:.2f}",
             f"{100 * each['calibration_error_before']:.1f}",
             f"{100 * each['calibration_error']:.1f}",
@@ -89,20 +133,9 @@ def print_calibration(report: Mapping[str, Any], folder: Path) -> None:
             f"{100 * each['rows'] / total:.0f} %",
         )
     console.print(table)
-    console.print(
-        f"{report['metric']} {report['score']:.2f}, the whole model {report['full_score']:.2f}: "
-        f"a drop of {report['drop']:.2f} points at {100 * report['cost']:.0f} % of the cost, "
-        f"layer {report['mean_layer']:.2f} on average ({total} rows)"
-    )
+    console.print(summary(report))
     if report["promise"]:
         console.print(f"Promise: {report['promise']}.")
     for note in report["notes"]:
         console.print(f"Note: {note}.")
     console.print(f"Stored in {folder}")
-
-
-def leaves_at(policy: Mapping[str, Any], threshold: float | None) -> str:
-    """When a text leaves at an exit, in a word."""
-    if "threshold" not in policy:
-        return str(policy["kind"])
-    return "never" if threshold is None else f"{threshold:.3f}"

@@ -7,13 +7,20 @@ from typing import Annotated
 import typer
 
 from exitwise.cli.labelled_texts import MetricName, own_texts, task_texts, usual_metric
-from exitwise.cli.recipe_options import DataDir, LabelColumn, PairColumn, Task, TextColumn
+from exitwise.cli.recipe_options import (
+    DataDir,
+    DeviceName,
+    LabelColumn,
+    PairColumn,
+    Task,
+    TextColumn,
+)
 from exitwise.cli.reports import other_libraries_quiet, spinner
 from exitwise.errors import RecipeError
 
 
 def evaluate(
-    model: Annotated[str, typer.Argument(help="A run, a model folder or a hub id.")],
+    model: Annotated[str, typer.Argument(help="A run, a model or exported folder, or a hub id.")],
     data: Annotated[
         Path | None, typer.Option(help="Labelled texts: CSV, TSV, JSONL or Parquet.")
     ] = None,
@@ -28,25 +35,28 @@ def evaluate(
     metric: Annotated[
         MetricName | None, typer.Option(help="By default the task's or that of the run.")
     ] = None,
+    device: DeviceName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Scores every exit on a file or a task. Rows without label are counted, not scored."""
+    """Scores every exit, and early exit once calibrated. Rows without label are counted only."""
     if (data is None) == (task is None):
         raise RecipeError("give either --data FILE or --task TASK to evaluate on")
     with other_libraries_quiet(), spinner("evaluating"):
-        from exitwise.inference.torch_engine import TorchEngine
+        from exitwise.classifier import load_engine
+        from exitwise.inference.policy_file import read_policy
         from exitwise.run import measure
 
-        engine = TorchEngine.from_pretrained(model)
+        engine, folder = load_engine(model, "auto", device)
         if task is None:
             assert data is not None
             columns = text_column, pair_column, label_column
             sets = own_texts(data, engine.labels, columns)
         else:
             sets = task_texts(task, split, data_dir, engine.labels)
-        layers, chosen = engine.model.exit_layers, metric or usual_metric(model, task)
+        layers, chosen = engine.exit_layers, metric or usual_metric(model, task)
+        policy = read_policy(folder)
         scores = {
-            name: measure(engine, texts, layers=layers, metric=chosen)
+            name: measure(engine, texts, layers=layers, metric=chosen, policy=policy)
             for name, texts in sets.items()
         }
     if as_json:

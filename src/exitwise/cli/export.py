@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 import typer
 
 from exitwise.cli.calibration_report import read_report
+from exitwise.cli.int8_drop import int8_drop, print_int8_drop
+from exitwise.cli.labelled_texts import MetricName, own_texts, usual_metric
+from exitwise.cli.recipe_options import LabelColumn, PairColumn, TextColumn
 from exitwise.cli.reports import other_libraries_quiet, spinner
 from exitwise.errors import RecipeError
 
@@ -28,9 +31,23 @@ def export(
     layer: Annotated[
         int | None, typer.Option(min=1, help="Keep the layers up to this one (plain).")
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Labelled texts, such as those of calibration: what --int8 costs each exit."
+        ),
+    ] = None,
+    text_column: TextColumn = None,
+    pair_column: PairColumn = None,
+    label_column: LabelColumn = None,
+    metric: Annotated[
+        MetricName | None, typer.Option(help="For --data; by default that of the run.")
+    ] = None,
 ) -> None:
     """Writes what can be deployed; a policy chosen by `exitwise calibrate` goes with it."""
     check_options(form, int8=int8, exits=exits, layer=layer)
+    if data is not None and not int8:
+        raise RecipeError("--data says what --int8 costs: give both, or neither")
     with other_libraries_quiet(), spinner("exporting"):
         from exitwise.export.new_folder import check_is_new
         from exitwise.inference.policy_file import read_policy
@@ -39,6 +56,8 @@ def export(
         check_is_new(output)
         folder = Path(model_folder(model))
         engine = TorchEngine.from_pretrained(model, device="cpu")
+        columns = text_column, pair_column, label_column
+        sets = {} if data is None else own_texts(data, engine.labels, columns)
         if form == "plain":
             from exitwise.export import export_plain
 
@@ -55,6 +74,12 @@ def export(
                 int8=int8,
                 calibration=read_report(folder),
             )
+        chosen = metric or usual_metric(model, None)
+        drops = [
+            (int8_drop(engine, output, texts, metric=chosen), len(texts)) for texts in sets.values()
+        ]
+    for found, rows in drops:
+        print_int8_drop(found, metric=chosen, rows=rows)
     size = sum(path.stat().st_size for path in output.iterdir()) / 1e6
     typer.echo(f"{output}: {size:.1f} MB. Ask it: exitwise predict {output}")
 

@@ -7,19 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from exitwise.cli.answers import Format, Write, answers, answers_as, chunks, new_file
-from exitwise.cli.recipe_options import PairColumn, TextColumn
+from exitwise.cli.recipe_options import DeviceName, PairColumn, TextColumn
 from exitwise.cli.reports import other_libraries_quiet, spinner
 from exitwise.errors import ExitwiseError
 
 CHUNK = 256
 """Rows that are read, answered and written before the next are read."""
-
-Device = Literal["cpu", "cuda"]
 
 logger = logging.getLogger(__name__)
 
@@ -44,9 +42,7 @@ def predict(
         int | None,
         typer.Option(min=1, help="This exit answers all; by default as calibrated, else the last."),
     ] = None,
-    device: Annotated[
-        Device | None, typer.Option(help="By default the GPU for PyTorch, if there is one.")
-    ] = None,
+    device: DeviceName = None,
     keep_text: Annotated[
         bool, typer.Option("--keep-text", help="Repeat the texts beside the answers.")
     ] = False,

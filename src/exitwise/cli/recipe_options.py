@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,6 +20,10 @@ StartFrom = Annotated[
 Task = Annotated[str | None, typer.Option(help="A task of GLUE, such as mrpc.")]
 DataDir = Annotated[
     Path | None, typer.Option(help="A folder with TASK/SPLIT.parquet, instead of the hub.")
+]
+DeviceName = Annotated[
+    Literal["cpu", "cuda"] | None,
+    typer.Option("--device", help="By default the GPU for PyTorch, if there is one."),
 ]
 TrainFile = Annotated[
     Path | None, typer.Option("--train", help="Labelled texts: CSV, TSV, JSONL or Parquet.")

@@ -33,7 +33,7 @@ def tell(level: int) -> None:
 
 @contextmanager
 def other_libraries_quiet() -> Iterator[None]:
-    """Keeps the remarks and bars of transformers to itself, unless all is told.
+    """Keeps the remarks of transformers and of torch's exporter to itself, unless all is told.
 
     Bars of downloads stay, as they can last.
     """
@@ -49,6 +49,9 @@ def other_libraries_quiet() -> Iterator[None]:
     hub.set_verbosity_error()
     transformers.set_verbosity_error()
     transformers.disable_progress_bar()  # those of the hub too
+    exporter = logging.getLogger("torch.onnx")  # remarks on the absence of torchvision
+    exporter_before = exporter.level
+    exporter.setLevel(logging.ERROR)
     if not reports.quiet:
         enable_progress_bars()
     try:
@@ -57,6 +60,7 @@ def other_libraries_quiet() -> Iterator[None]:
         hub.set_verbosity(before[0])
         transformers.set_verbosity(before[1])
         transformers.enable_progress_bar()
+        exporter.setLevel(exporter_before)
 
 
 @contextmanager

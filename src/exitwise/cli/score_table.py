@@ -32,6 +32,8 @@ def print_scores(
     console.print(exit_table(measured, beside or {}))
     for layer, warning in measured["constant"].items():
         console.print(f"* exit {layer}: {warning}")
+    if "early_exit" in measured:
+        console.print(early_exit_line(measured["early_exit"]))
     last = list(measured["exits"])[-1]
     console.print(f"exit {last} by class", style="bold")
     console.print(class_table(measured["classes"]))
@@ -52,7 +54,25 @@ def exit_table(measured: Mapping[str, Any], beside: Mapping[str, Row]) -> Table:
     table.add_row("majority class", *cells(measured["majority"], names))
     for name, scores in beside.items():
         table.add_row(name, *cells(scores, names))
+    if "early_exit" in measured:
+        table.add_row("early exit", *cells(measured["early_exit"]["scores"], names))
     return table
+
+
+def early_exit_line(found: Mapping[str, Any]) -> str:
+    """Where the texts left.
+
+    >>> early_exit_line({"mean_layer": 1.5, "rows": {"1": 2, "2": 2}})
+    'early exit: layer 1.50 on average; exit 1 50 %, exit 2 50 %'
+    """
+    total, last = sum(found["rows"].values()), list(found["rows"])[-1]
+    shares = ", ".join(
+        f"exit {layer} {100 * count / total:.0f} %" for layer, count in found["rows"].items()
+    )
+    told = f"early exit: layer {found['mean_layer']:.2f} on average; {shares}"
+    if found["rows"][last] == total:
+        return f"{told}. Nothing leaves early: calibrate again with more to lose (--max-drop)"
+    return told
 
 
 def class_table(classes: Mapping[str, Row]) -> Table:

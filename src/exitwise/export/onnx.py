@@ -17,7 +17,7 @@ from exitwise.errors import ExitwiseError, UnsupportedError
 from exitwise.export.int8 import quantize
 from exitwise.export.new_folder import check_is_new
 from exitwise.export.segments import FirstSegment, Segment
-from exitwise.inference.manifest import Manifest, sha256, write_manifest
+from exitwise.inference.manifest import Macs, Manifest, sha256, write_manifest
 from exitwise.inference.policy_file import write_policy
 from exitwise.inference.torch_engine import TorchEngine
 from exitwise.policies import ExitPolicy
@@ -115,25 +115,25 @@ def write_segments(
     try:
         names = []
         for number, (after, to) in enumerate(zip((0, *layers), layers, strict=False), start=1):
-            graph = traced(engine, after=after, to=to)
+            graph = traced(engine, after=after, to=to, is_last=to == layers[-1])
             if int8:  # the products of the layers: those of an MHA exit are narrower
                 graph = quantize(graph, least_width=width_of(engine))
             names.append(f"segment_{number:02}.onnx")
             onnx.save(graph, str(folder / names[-1]))
-            logger.info("layers %d … %d are written: %s", after + 1, to, names[-1])
+            logger.info("up to layer %d: %s is written", to, names[-1])
         return tuple(names)
     finally:
         model.encoder.set_attn_implementation(attention)
 
 
-def traced(engine: TorchEngine, *, after: int, to: int) -> onnx.ModelProto:
+def traced(engine: TorchEngine, *, after: int, to: int, is_last: bool) -> onnx.ModelProto:
     """The graph of one segment, with batch and length dynamic."""
     inputs = example(engine)
     mask = inputs["attention_mask"]
     if after == 0:
-        segment: Segment = FirstSegment(engine.model, to=to)
+        segment: Segment = FirstSegment(engine.model, to=to, is_last=is_last)
     else:
-        segment = Segment(engine.model, after=after, to=to)
+        segment = Segment(engine.model, after=after, to=to, is_last=is_last)
         hidden = torch.randn(*mask.shape, width_of(engine))
         inputs = {"hidden": hidden, "attention_mask": mask}
     axes = {0: Dim("n", min=1), 1: Dim("l", min=1)}
@@ -143,7 +143,7 @@ def traced(engine: TorchEngine, *, after: int, to: int) -> onnx.ModelProto:
             segment.eval(),
             kwargs=inputs,
             input_names=list(inputs),
-            output_names=["hidden_after", "logits"],
+            output_names=["logits"] if is_last else ["hidden_after", "logits"],
             dynamic_shapes=dict.fromkeys(inputs, axes),
             opset_version=OPSET,
             dynamo=True,
@@ -173,6 +173,27 @@ def example(engine: TorchEngine) -> dict[str, Tensor]:
     return {name: torch.from_numpy(ids) for name, ids in engine.tokens.padded(texts).items()}
 
 
+def macs_of(engine: TorchEngine, *, after: int, to: int) -> Macs:
+    """The coefficients of a segment's multiply-accumulates, which are quadratic in the length."""
+    exit = engine.model.exit(to)
+    exit_at = [exit.macs(length) for length in (1, 2, 3)]
+    whole_at = [engine.macs(after=after, to=to, length=length) for length in (1, 2, 3)]
+    layers_at = [whole - part for whole, part in zip(whole_at, exit_at, strict=True)]
+    return {"layers": quadratic(layers_at), "exit": quadratic(exit_at)}
+
+
+def quadratic(values: Sequence[int]) -> list[int]:
+    """The coefficients of 1, x and x² of the parabola through its values at 1, 2 and 3.
+
+    >>> quadratic([5 + 7 * x + 2 * x * x for x in (1, 2, 3)])
+    [5, 7, 2]
+    """
+    one, two, three = values
+    square = (three - 2 * two + one) // 2
+    linear = two - one - 3 * square
+    return [one - linear - square, linear, square]
+
+
 def manifest_of(
     engine: TorchEngine,
     folder: Path,
@@ -196,6 +217,10 @@ def manifest_of(
         pad_id=engine.tokens.pad_id,
         pad_type_id=engine.tokens.pad_type_id,
         segments=segments,
+        macs=tuple(
+            macs_of(engine, after=after, to=to)
+            for after, to in zip((0, *layers), layers, strict=False)
+        ),
         sha256={path.name: sha256(path) for path in files},
         sizes={path.name: path.stat().st_size for path in files},
         calibration=calibration,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from exitwise.encoders import truncate
 from exitwise.export.new_folder import check_is_new
+from exitwise.export.stock import stock_classifier
 from exitwise.inference.early_exit import checked_layers
 from exitwise.inference.torch_engine import TorchEngine
 from exitwise.modeling import MultiExitForSequenceClassification
@@ -13,8 +14,9 @@ from exitwise.whole_files import write_folder
 def export_plain(engine: TorchEngine, folder: Path, *, layer: int) -> None:
     """Writes a model of `layer` layers that answers as the exit there does.
 
-    `AutoModelForSequenceClassification` loads it once exitwise is imported. The engine's own model
-    is cut: it cannot be used afterwards.
+    `AutoModelForSequenceClassification` loads it once exitwise is imported; with a linear or pooler
+    exit on an encoder that has a stock class, it is that class and loads without exitwise. The
+    engine's own model is cut: it cannot be used afterwards.
 
     Raises:
         ExitwiseError: there is no exit at that layer, or the folder exists.
@@ -22,14 +24,13 @@ def export_plain(engine: TorchEngine, folder: Path, *, layer: int) -> None:
     model = engine.model
     checked_layers(engine, [layer])
     check_is_new(folder)
-    exit = model.exit(layer)
-    short = MultiExitForSequenceClassification.around(
-        truncate(model.encoder, layer),
-        labels=engine.labels,
-        exit=exit.config,
-        exit_layers=[layer],
-    )
-    short.exits[str(layer)] = exit
+    exit, encoder = model.exit(layer), truncate(model.encoder, layer)
+    short = stock_classifier(encoder, exit, engine.labels)
+    if short is None:
+        short = MultiExitForSequenceClassification.around(
+            encoder, labels=engine.labels, exit=exit.config, exit_layers=[layer]
+        )
+        short.exits[str(layer)] = exit
 
     def write(partial: Path) -> None:
         short.save_pretrained(partial)

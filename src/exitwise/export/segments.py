@@ -15,8 +15,16 @@ class Segment(nn.Module):
     Padding stands on the right, as the engines put it: the first token is the first column.
     """
 
-    def __init__(self, model: MultiExitForSequenceClassification, *, after: int, to: int) -> None:
+    def __init__(
+        self,
+        model: MultiExitForSequenceClassification,
+        *,
+        after: int,
+        to: int,
+        is_last: bool = False,
+    ) -> None:
         super().__init__()
+        self.is_last = is_last
         self.numbers = range(after + 1, to + 1)
         self._walk = layerwise(model.encoder)
         self._walk.padding_mask = additive_mask
@@ -26,14 +34,18 @@ class Segment(nn.Module):
 
     def run(
         self, hidden: Float[Tensor, "n l d"], attention_mask: Int[Tensor, "n l"]
-    ) -> tuple[Float[Tensor, "n l d"], Float[Tensor, "n k"]]:
-        """The states after the last layer, and the logits of its exit."""
+    ) -> tuple[Tensor, ...]:
+        """The states after the last layer [n, l, d] and the logits of its exit [n, k].
+
+        The last segment gives no states, since nobody goes on from there.
+        """
         state = self._walk.resume(hidden, attention_mask)
         for layer in self.numbers:
             state = self._walk.run_layer(layer, state)
-        return state.hidden, self.exit(state.hidden, additive_mask(hidden, attention_mask))
+        logits = self.exit(state.hidden, additive_mask(hidden, attention_mask))
+        return (logits,) if self.is_last else (state.hidden, logits)
 
-    def forward(self, hidden: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, hidden: Tensor, attention_mask: Tensor) -> tuple[Tensor, ...]:
         """From the states after the exit before this segment."""
         return self.run(hidden, attention_mask)
 
@@ -41,13 +53,15 @@ class Segment(nn.Module):
 class FirstSegment(Segment):
     """The embeddings, and the layers up to the first exit that is kept."""
 
-    def __init__(self, model: MultiExitForSequenceClassification, *, to: int) -> None:
-        super().__init__(model, after=0, to=to)
+    def __init__(
+        self, model: MultiExitForSequenceClassification, *, to: int, is_last: bool = False
+    ) -> None:
+        super().__init__(model, after=0, to=to, is_last=is_last)
         self.encoder = model.encoder  # its embeddings; what is not used is left out of the graph
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, ...]:
         """From the tokens."""
         hidden = self._walk.embed(input_ids, attention_mask, token_type_ids).hidden
         return self.run(hidden, attention_mask)

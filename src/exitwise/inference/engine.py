@@ -53,6 +53,14 @@ class Engine(ABC, Generic[State]):
         """Several batches after the same layer as one."""
 
     @abstractmethod
+    def size(self, state: State) -> tuple[int, int]:
+        """Rows and columns of a batch, padding included."""
+
+    @abstractmethod
+    def macs(self, *, after: int, to: int, length: int) -> int:
+        """Multiply-accumulates of `run` for one row of so many columns."""
+
+    @abstractmethod
     def save_pretrained(self, folder: Path) -> None:
         """Writes the model and its tokenizer where they can be loaded from."""
 

@@ -12,6 +12,9 @@ FILE = "manifest.json"
 VERSION = 1
 
 
+Macs = dict[str, list[int]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
     """An exported classifier.
@@ -28,6 +31,8 @@ class Manifest:
         pad_id: the token that pads.
         pad_type_id: its type.
         segments: the files of the graphs, from shallow to deep.
+        macs: of each segment, multiply-accumulates of one text in its "layers" and in its "exit":
+            the coefficients of 1, l and l² for a length l.
         sha256: of each file, by name.
         sizes: of each file, in bytes.
         calibration: what `exitwise calibrate` reported; `None` if it was never calibrated.
@@ -47,6 +52,7 @@ class Manifest:
     pad_id: int
     pad_type_id: int
     segments: tuple[str, ...]
+    macs: tuple[Macs, ...]
     sha256: dict[str, str]
     sizes: dict[str, int]
     calibration: dict[str, Any] | None
@@ -69,7 +75,7 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / FILE
     plain = read_json(path, dict, version=VERSION, kind="manifest", remedy="export the run again")
-    tuples = ("labels", "exit_layers", "input_names", "segments")
+    tuples = ("labels", "exit_layers", "input_names", "segments", "macs")
     try:
         manifest = Manifest(**plain | {name: tuple(plain[name]) for name in tuples})
     except (KeyError, TypeError):

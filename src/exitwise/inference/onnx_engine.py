@@ -62,12 +62,13 @@ class OnnxEngine(Engine[Between]):
         return dict(self.tokens.padded(encoded))
 
     def run(self, state: Between, *, after: int, to: int) -> tuple[Between, Float[ndarray, "n k"]]:
-        """The segments between the two exits, one by one."""
-        first = 0 if after == 0 else self.exit_layers.index(after) + 1
+        """The segments between the two exits, one by one; after the last there are no states."""
         logits = None
-        for session in self._sessions[first : self.exit_layers.index(to) + 1]:
-            hidden, logits = session.run(None, state)
-            state = {"hidden": hidden, "attention_mask": state["attention_mask"]}
+        for session in self._sessions[self._between(after, to)]:
+            *hidden, logits = session.run(None, state)
+            state = {"attention_mask": state["attention_mask"]}
+            if hidden:
+                state["hidden"] = hidden[0]
         assert logits is not None
         return state, logits
 
@@ -83,6 +84,24 @@ class OnnxEngine(Engine[Between]):
             name: np.concatenate([widened(state[name], length) for state in states])
             for name in states[0]
         }
+
+    def size(self, state: Between) -> tuple[int, int]:
+        """Those of the attention mask."""
+        rows, length = state["attention_mask"].shape
+        return rows, length
+
+    def macs(self, *, after: int, to: int, length: int) -> int:
+        """The segments' and those of all exits on the way: a static graph leaves none out."""
+        segments = self.manifest.macs[self._between(after, to)]
+        return sum(
+            of_one + of_length * length + of_square * length**2
+            for segment in segments
+            for of_one, of_length, of_square in segment.values()
+        )
+
+    def _between(self, after: int, to: int) -> slice:
+        first = 0 if after == 0 else self.exit_layers.index(after) + 1
+        return slice(first, self.exit_layers.index(to) + 1)
 
     def save_pretrained(self, folder: Path) -> None:
         """Copies the exported folder."""

@@ -10,14 +10,15 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 from torch.nn.functional import pad
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
+from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase
 
 from exitwise.data import length_limit
 from exitwise.encoders import LayerState, layerwise
 from exitwise.errors import ExitwiseError, UnsupportedError
 from exitwise.inference.engine import Engine
 from exitwise.inference.tokens import Encoded, TextTokens
-from exitwise.modeling import MultiExitForSequenceClassification
+from exitwise.modeling import MultiExitConfig, MultiExitForSequenceClassification
+from exitwise.modeling.classifiers import from_classifier
 
 State = LayerState[Any]
 
@@ -60,6 +61,8 @@ class TorchEngine(Engine[State]):
     ) -> "TorchEngine":
         """Loads a run, a model folder or a hub id, onto the GPU if there is one.
 
+        A stock classifier of transformers is a model with one exit, after its last layer.
+
         Raises:
             ExitwiseError: there is no model, or not the device that was asked for.
         """
@@ -68,7 +71,7 @@ class TorchEngine(Engine[State]):
         folder = model_folder(name_or_path)
         if Path(name_or_path).exists() and not (Path(folder) / "config.json").exists():
             raise ExitwiseError(f"{name_or_path} holds no model: there is no config.json in it")
-        model = MultiExitForSequenceClassification.from_pretrained(folder)
+        model = load_model(folder)
         target = device or ("cuda" if torch.cuda.is_available() else "cpu")
         model.to(target)  # type: ignore[arg-type] # transformers wraps it
         return cls(model, AutoTokenizer.from_pretrained(folder))
@@ -106,6 +109,17 @@ class TorchEngine(Engine[State]):
         mask = torch.cat([pad(state.attention_mask, (0, columns)) for state, columns in pairs])
         return self._walk.resume(hidden, mask)
 
+    def size(self, state: State) -> tuple[int, int]:
+        """Those of the hidden states."""
+        rows, length = state.hidden.shape[:2]
+        return rows, length
+
+    def macs(self, *, after: int, to: int, length: int) -> int:
+        """The layers' and that of the exit at `to`; no other exit is asked."""
+        layers = [self._walk.layer_macs(length, layer) for layer in range(after + 1, to + 1)]
+        exit: int = self.model.exit(to).macs(length)
+        return sum(layers) + exit
+
     def save_pretrained(self, folder: Path) -> None:
         """As `exitwise train` leaves them in a run's `model/`."""
         self.model.save_pretrained(folder)
@@ -114,6 +128,18 @@ class TorchEngine(Engine[State]):
     def _autocast(self) -> torch.autocast:
         kind = self.model.device.type
         return torch.autocast(kind, dtype=self.dtype, enabled=self.dtype != torch.float32)
+
+
+def load_model(folder: str) -> MultiExitForSequenceClassification:
+    """Ours, or a stock classifier as one of ours.
+
+    Raises:
+        UnsupportedError: a stock classifier has a head that is no exit of ours.
+    """
+    config = AutoConfig.from_pretrained(folder)
+    if isinstance(config, MultiExitConfig):
+        return MultiExitForSequenceClassification.from_pretrained(folder)
+    return from_classifier(folder, exit_layers=[config.num_hidden_layers])
 
 
 def text_tokens(

@@ -60,7 +60,8 @@ def exit_scores(predictions: ExitPredictions, metric: str) -> dict[int, Scores]:
 
 def average_score(scores: Mapping[int, Scores]) -> Scores:
     """The cross-layer average of the metrics; empty unless all layers 1 … M are there."""
-    return cross_layer_average(scores) if all(scores.values()) and 1 in scores else {}
+    is_whole = sorted(scores) == list(range(1, len(scores) + 1))
+    return cross_layer_average(scores) if is_whole and all(scores.values()) else {}
 
 
 def warn_of_constant_exits(predictions: ExitPredictions, class_names: Sequence[str]) -> None:

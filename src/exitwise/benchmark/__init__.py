@@ -1,0 +1,6 @@
+"""Whether early exit pays: quality and time of every system that a run offers, and a verdict."""
+
+from exitwise.benchmark.compare import compare
+from exitwise.benchmark.systems import System, engines_of
+
+__all__ = ["System", "compare", "engines_of"]

@@ -1,0 +1,80 @@
+"""`exitwise benchmark` on a tiny run: all systems, a file, a picture and a verdict."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+TIMED = ("--rows", 4, "--rounds", 1, "--batch-sizes", "1,2")
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.getbasetemp() / "benchmarked"
+
+
+@pytest.fixture
+def calibrated(exitwise: Run, trained: Path, labelled: Path, folder: Path) -> Path:
+    """An exported folder of the tiny run, calibrated; made once."""
+    if not folder.exists():
+        assert exitwise("export", trained, "-o", folder, "--exits", "1,3").status == 0
+        outcome = exitwise("calibrate", folder, "--data", labelled, "--max-drop", 5, "--force")
+        assert outcome.status == 0, outcome.err
+    return folder
+
+
+@pytest.mark.field_case(4)
+def test_every_system_is_scored_and_timed(
+    exitwise: Run, calibrated: Path, labelled: Path, tmp_path: Path
+) -> None:
+    outcome = exitwise("benchmark", calibrated, "--data", labelled, "-o", tmp_path, *TIMED)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.count("Verdict: use ") == 2
+    result = json.loads((tmp_path / "benchmark.json").read_text())
+    names = [each["name"] for each in result["systems"]]
+    plain = ["onnx: plain, 1 layer", "onnx: plain, 3 layers"]
+    assert names == [*plain, "onnx: all exits", "onnx: early exit"]
+    whole, full_exits, early = result["systems"][1:]
+    assert whole["score"] == full_exits["score"]
+    for size in ("1", "2"):
+        assert whole["times"][size]["speedup"] == whole["times"][size]["ideal_speedup"] == 1
+        assert full_exits["times"][size]["ideal_speedup"] < 1  # exits cost something
+        assert early["times"][size]["ideal_speedup"] >= full_exits["times"][size]["ideal_speedup"]
+        assert set(result["verdict"][size])
+    # What a time means stands beside it.
+    assert result["settings"]["tokenizer_included"] is True
+    assert result["settings"]["tokens_a_text"]["mean"] > 2
+    assert {"device", "threads", "processor", "packages"} <= set(result["environment"])
+    assert (tmp_path / "benchmark.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_is_measured_with_eager_torch(
+    exitwise: Run, trained: Path, labelled: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(trained, tmp_path / "run"))
+    settings = ("--data", labelled, "--max-drop", 5, "--force")
+    assert exitwise("calibrate", run, *settings).status == 0
+    outcome = exitwise("benchmark", run, "--data", labelled, *TIMED, "--engines", "torch")
+    assert outcome.status == 0, outcome.err
+    result = json.loads((run / "benchmark.json").read_text())
+    assert {each["engine"] for each in result["systems"]} == {"torch"}
+
+
+def test_what_cannot_be_measured_is_refused(
+    exitwise: Run, trained: Path, calibrated: Path, labelled: Path, tmp_path: Path
+) -> None:
+    outcome = exitwise("benchmark", trained, "--data", labelled)
+    assert outcome.status == 2
+    assert "is not calibrated" in outcome.err
+    assert "exitwise calibrate" in outcome.err
+    outcome = exitwise("benchmark", calibrated)
+    assert "give either --data FILE or --task TASK" in outcome.err
+    outcome = exitwise("benchmark", calibrated, "--data", labelled, "--batch-sizes", "one")
+    assert "--batch-sizes is a list such as 1,32, found 'one'" in outcome.err
+    outcome = exitwise("benchmark", calibrated, "--data", labelled, "--engines", "torch,tf")
+    assert "--engines is a list of torch, onnx, int8, found 'tf'" in outcome.err
