@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow check format results bench-training bench-early-exit clean
+.PHONY: demo test test-slow check format results bench-training clean
 
 demo: $(VENV)/ready
 	$(BIN)/exitwise demo

@@ -198,10 +198,10 @@ def main() -> None:
     with ExitStack() as opened:
         work = Path(opened.enter_context(TemporaryDirectory()))
         kinds = ("torch", "int8")
+        stock = stock_int8(options.run, work, policy)
         systems = opened.enter_context(
             engines_of(options.run, kinds, threads=torch.get_num_threads())
         )
-        stock = stock_int8(options.run, work, policy)
         found = compare(
             [stock, *systems], texts, metric=options.metric, most_calls=options.rows, told=print
         )

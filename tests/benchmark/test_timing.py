@@ -8,18 +8,18 @@ import pytest
 from exitwise.benchmark.timing import Times, calls_of, interleaved
 
 
-def test_each_call_is_answered_by_all_before_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_systems_take_turns_block_by_block_and_are_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exitwise.benchmark.timing.BLOCK", 2)
     seen: list[str] = []
     systems = {
         name: lambda texts, _, name=name: seen.append(f"{name}{texts[0]}") for name in ("x", "y")
     }
-    interleaved(systems, [(["1"], None), (["2"], None)], rounds=2, warmup=1)
+    calls = [([number], None) for number in ("1", "2", "3")]
+    interleaved(systems, calls, rounds=2, warmup=1)
     assert seen[:2] == ["x1", "y1"]  # to warm up
-    assert [sorted(seen[start : start + 2]) for start in range(2, 10, 2)] == [
-        ["x1", "y1"],
-        ["x2", "y2"],
-    ] * 2
-    assert {seen[start][0] for start in range(2, 10, 2)} == {"x", "y"}  # who is first changes
+    first_round = ["x1", "x1", "x2", "y1", "y1", "y2", "y3", "y3", "x3", "x3"]
+    second_round = ["y1", "y1", "y2", "x1", "x1", "x2", "x3", "x3", "y3", "y3"]
+    assert seen[2:] == first_round + second_round
 
 
 def test_the_median_of_the_rounds_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ def calibrated(exitwise: Run, trained: Path, labelled: Path, folder: Path) -> Pa
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.field_case(4)
 def test_every_system_is_scored_and_timed(
     exitwise: Run, calibrated: Path, labelled: Path, tmp_path: Path
@@ -53,28 +54,42 @@ def test_every_system_is_scored_and_timed(
     assert (tmp_path / "benchmark.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_run_is_measured_with_eager_torch(
-    exitwise: Run, trained: Path, labelled: Path, tmp_path: Path
-) -> None:
-    run = Path(shutil.copytree(trained, tmp_path / "run"))
-    settings = ("--data", labelled, "--max-drop", 5, "--force")
-    assert exitwise("calibrate", run, *settings).status == 0
-    outcome = exitwise("benchmark", run, "--data", labelled, *TIMED, "--engines", "torch")
+@pytest.fixture
+def run(exitwise: Run, trained: Path, labelled: Path, tmp_path: Path) -> Path:
+    """A calibrated copy of the tiny run."""
+    copied = Path(shutil.copytree(trained, tmp_path / "run"))
+    outcome = exitwise("calibrate", copied, "--data", labelled, "--max-drop", 5, "--force")
     assert outcome.status == 0, outcome.err
+    return copied
+
+
+@pytest.mark.field_case(12)
+def test_a_run_is_measured_with_eager_torch(exitwise: Run, run: Path, labelled: Path) -> None:
+    settings = ("--data", labelled, *TIMED, "--engines", "torch")
+    outcome = exitwise("benchmark", run, *settings)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.count("Verdict: use ") == 2
     result = json.loads((run / "benchmark.json").read_text())
     assert {each["engine"] for each in result["systems"]} == {"torch"}
+    assert result["settings"]["rounds"] == 1
+    assert result["settings"]["tokenizer_included"] is True
+    assert {"device", "threads", "processor", "packages"} <= set(result["environment"])
+    for each in result["systems"]:
+        times = each["times"]["1"]
+        assert times["calls"] == 4
+        assert 0 < times["p50_ms_per_call"] <= times["p95_ms_per_call"]
 
 
 def test_what_cannot_be_measured_is_refused(
-    exitwise: Run, trained: Path, calibrated: Path, labelled: Path, tmp_path: Path
+    exitwise: Run, trained: Path, run: Path, labelled: Path
 ) -> None:
     outcome = exitwise("benchmark", trained, "--data", labelled)
     assert outcome.status == 2
     assert "is not calibrated" in outcome.err
     assert "exitwise calibrate" in outcome.err
-    outcome = exitwise("benchmark", calibrated)
+    outcome = exitwise("benchmark", run)
     assert "give either --data FILE or --task TASK" in outcome.err
-    outcome = exitwise("benchmark", calibrated, "--data", labelled, "--batch-sizes", "one")
+    outcome = exitwise("benchmark", run, "--data", labelled, "--batch-sizes", "one")
     assert "--batch-sizes is a list such as 1,32, found 'one'" in outcome.err
-    outcome = exitwise("benchmark", calibrated, "--data", labelled, "--engines", "torch,tf")
+    outcome = exitwise("benchmark", run, "--data", labelled, "--engines", "torch,tf")
     assert "--engines is a list of torch, onnx, int8, found 'tf'" in outcome.err

@@ -41,6 +41,7 @@ def test_the_exported_graphs_answer_as_the_run(
     assert "exists" in again.err
 
 
+@pytest.mark.slow
 def test_what_8_bits_cost_is_told_for_each_exit(
     exitwise: Run, trained: Path, labelled: Path, tmp_path: Path
 ) -> None:

@@ -63,4 +63,12 @@ def test_products_of_one_input_share_its_rows_and_narrow_matrices_stay_in_float(
     assert np.array_equal(run(model, ROWS)[1], run(model_of(narrow), ROWS)[0])
     dtypes = {each.name: each.data_type for each in model.graph.initializer}
     assert "w0" not in dtypes  # no weight twice
-    assert dtypes["w0.int8"] == TensorProto.INT8
+    assert dtypes["w0.int8"] == TensorProto.UINT8
+
+
+def test_the_largest_products_do_not_saturate() -> None:
+    rows = np.ones((1, 64, 32), np.float32) * np.where(np.arange(64) % 2, 1, -1)[:, None]
+    weights = np.ones((32, 64), np.float32) * np.where(np.arange(64) % 3, 1, -1)
+    rows, weights = rows.astype(np.float32), weights.astype(np.float32)
+    (found,) = run(quantize(model_of(weights), least_width=24), rows)
+    np.testing.assert_allclose(found, rows @ weights, rtol=1e-6)

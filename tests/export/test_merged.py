@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from exitwise.errors import ExitwiseError
@@ -12,7 +13,7 @@ from exitwise.inference.onnx_engine import OnnxEngine
 from exitwise.inference.torch_engine import TorchEngine
 
 
-@pytest.mark.parametrize("int8", [False, True])
+@pytest.mark.parametrize("int8", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("layer", [1, 2, 3])
 def test_one_graph_says_what_the_segments_say(
     exported: Callable[..., Path], texts: list[str], tmp_path: Path, int8: bool, layer: int
@@ -22,6 +23,8 @@ def test_one_graph_says_what_the_segments_say(
     segments, plain = OnnxEngine(folder), OnnxEngine(tmp_path / "plain")
     assert plain.exit_layers == (layer,)
     assert len(plain.manifest.segments) == 1
+    opsets = onnx.load(tmp_path / "plain" / "segment_01.onnx").opset_import
+    assert len({each.domain for each in opsets}) == len(opsets)
     np.testing.assert_allclose(
         plain.logits(texts), segments.logits(texts, layers=[layer]), atol=1e-5
     )

@@ -20,7 +20,7 @@ from exitwise.policies import ExitPolicy
 
 
 @pytest.mark.field_case(72)
-@pytest.mark.parametrize("model_type", ["bert", "mpnet"])
+@pytest.mark.parametrize("model_type", ["bert", pytest.param("mpnet", marks=pytest.mark.slow)])
 def test_logits_and_exit_decisions_are_those_of_torch(
     make_engine: Callable[..., TorchEngine],
     exported: Callable[..., Path],
@@ -53,6 +53,7 @@ def test_every_exportable_encoder_has_the_logits_of_torch(
     np.testing.assert_allclose(onnx.logits(texts), expected, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exit", [LinearExitConfig(), PoolerExitConfig()])
 def test_other_exits_have_the_logits_of_torch(
     make_engine: Callable[..., TorchEngine], texts: list[str], tmp_path: Path, exit: object

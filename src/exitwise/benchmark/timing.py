@@ -15,6 +15,10 @@ Texts = tuple[Sequence[str], Sequence[str] | None]
 
 RESAMPLES = 1000
 
+BLOCK = 10
+"""Calls that a system answers one after the other, since a deployed system has the caches of the
+processor to itself."""
+
 
 @dataclass(frozen=True)
 class Times:
@@ -58,10 +62,10 @@ class Times:
 def interleaved(
     systems: Mapping[str, Call], calls: Sequence[Texts], *, rounds: int, warmup: int
 ) -> dict[str, Times]:
-    """Times each call by every system, one after the other.
+    """Times each call by every system; the systems take turns, block by block of calls.
 
-    Whatever slows the machine for a while slows all systems, and each system comes first, second
-    and last equally often.
+    Whatever slows the machine for a while slows all systems, and each comes first, second and last
+    equally often. The first call of a block is answered once more before it, and not counted.
 
     Args:
         systems: what answers texts, by name; nothing of it may be left running on a device.
@@ -74,13 +78,16 @@ def interleaved(
             answer(*texts)
     names = list(systems)
     found = {name: np.zeros((rounds, len(calls))) for name in names}
+    blocks = [range(len(calls))[start : start + BLOCK] for start in range(0, len(calls), BLOCK)]
     for turn in range(rounds):
-        for number, texts in enumerate(calls):
+        for number, block in enumerate(blocks):
             first = (turn + number) % len(names)
             for name in (*names[first:], *names[:first]):
-                started = time.perf_counter()
-                systems[name](*texts)
-                found[name][turn, number] = 1000 * (time.perf_counter() - started)
+                systems[name](*calls[block[0]])
+                for call in block:
+                    started = time.perf_counter()
+                    systems[name](*calls[call])
+                    found[name][turn, call] = 1000 * (time.perf_counter() - started)
     size = len(calls[0][0])
     return {name: Times(np.median(times, axis=0), size) for name, times in found.items()}
 

@@ -7,6 +7,9 @@ import onnx
 from numpy import ndarray
 from onnx import helper, numpy_helper
 
+ZERO = 128
+"""What stands for zero in 8 bits without a sign."""
+
 
 def quantize(model: onnx.ModelProto, *, least_width: int) -> onnx.ModelProto:
     r"""Replaces products with constant matrices of at least `least_width` on both sides.
@@ -18,9 +21,10 @@ def quantize(model: onnx.ModelProto, *, least_width: int) -> onnx.ModelProto:
 
     The rows are divided by s before they are rounded, and multiplied by it after the product; t is
     applied inside the product by ONNX Runtime's `MatMulIntegerToFloat`, whose own scale of the
-    activations is 1. Both factors are signed: with unsigned activations, which ONNX Runtime's own
-    quantisation writes, processors without VNNI add two products in 16 bits, which overflow and
-    saturate, and answers are wrong there. Biases and everything else stay in float32.
+    activations is 1. Both factors are unsigned, 128 above q and v. With signed weights, which ONNX
+    Runtime's own quantisation writes, processors without VNNI add two products in 16 bits, which
+    overflow and saturate, and answers are wrong there; with both factors signed there is no fast
+    kernel, and the product takes ten times as long. Biases and everything else stay in float32.
 
     The model is changed and returned.
     """
@@ -54,7 +58,7 @@ class Rewriter:
         self.nodes: list[onnx.NodeProto] = []
         fixed: dict[str, ndarray] = {
             "int8.one": np.array(1.0, np.float32),
-            "int8.zero_point": np.array(0, np.int8),
+            "int8.zero_point": np.array(ZERO, np.uint8),
             "int8.step": np.array(1 / 127, np.float32),
             "int8.least": np.array(1e-30, np.float32),  # a row of zeros is divided by it
             "int8.axis": np.array([-1], np.int64),
@@ -73,7 +77,8 @@ class Rewriter:
                 numpy_helper.from_array(values, f"{name}.int8"),
                 numpy_helper.from_array(steps, f"{name}.steps"),
             ]
-        factors = (f"{name}.int8", "int8.one", f"{name}.steps", "int8.zero_point")
+        zeros = ("int8.zero_point", "int8.zero_point")
+        factors = (f"{name}.int8", "int8.one", f"{name}.steps", *zeros)
         self._add("MatMulIntegerToFloat", [rows, *factors], f"{target}.units", microsoft=True)
         self._add("Mul", [f"{target}.units", scale], target)
 
@@ -107,12 +112,12 @@ class Rewriter:
 
 
 def quantized_columns(weights: ndarray) -> tuple[ndarray, ndarray]:
-    """Values in int8 [i, o] and the step of each column [o].
+    """Values in 8 bits [i, o], 128 for zero, and the step of each column [o].
 
     >>> quantized_columns(np.array([[1.27, 0.0], [-0.01, 0.0]], np.float32))[0]
-    array([[127,   0],
-           [ -1,   0]], dtype=int8)
+    array([[255, 128],
+           [127, 128]], dtype=uint8)
     """
     steps = np.maximum(np.abs(weights).max(axis=0), 1e-30) / 127
-    values = np.rint(weights / steps).astype(np.int8)
+    values = (np.rint(weights / steps) + ZERO).astype(np.uint8)
     return values, steps.astype(np.float32)

@@ -61,6 +61,9 @@ def merged(segments: list[onnx.ModelProto]) -> onnx.ModelProto:
         read_instead(whole, each.name, name)
         each.name = name
     whole.graph.input.extend(kept)
+    opsets = {each.domain: each for each in whole.opset_import}  # merging repeats them
+    del whole.opset_import[:]
+    whole.opset_import.extend(opsets.values())
     return whole
 
 

@@ -38,6 +38,8 @@ class Answers(NamedTuple):
     def note(self, rows: ndarray, depth: int, layer: int, newest: ndarray, found: Decision) -> None:
         """What the exit at `layer`, the `depth`-th counted from 0, said of some rows."""
         self.logits[depth, rows] = newest
+        if not found.stop.any():
+            return
         stopped = rows[found.stop]
         self.labels[stopped] = found.label[found.stop]
         self.probabilities[stopped] = found.probabilities[found.stop]
@@ -49,10 +51,10 @@ class Answers(NamedTuple):
 
 
 def decide(
-    policy: ExitPolicy, logits: Float[ndarray, "m n k"], layers: Sequence[int], last: int
+    policy: ExitPolicy, log_probs: Float[ndarray, "m n k"], layers: Sequence[int], last: int
 ) -> Decision:
     """The policy's word on rows that have passed the exits at `layers`; at `last` all stop."""
-    found = policy.decide(logits, tuple(layers))
+    found = policy.decide_on(log_probs, tuple(layers))
     return found._replace(stop=np.ones_like(found.stop)) if layers[-1] == last else found
 
 

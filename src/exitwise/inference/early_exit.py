@@ -19,12 +19,12 @@ class Waiting(NamedTuple):
     Attributes:
         rows: their numbers among all that were asked.
         state: the engine's, after the last of these exits.
-        logits: what the exits have said so far.
+        log_probs: what the exits have said so far, by the policy's temperatures.
     """
 
     rows: Int[ndarray, " n"]
     state: Any
-    logits: Float[ndarray, "m n k"]
+    log_probs: Float[ndarray, "m n k"]
 
 
 class EarlyExit:
@@ -61,7 +61,7 @@ class EarlyExit:
             pools = [Pool(self.engine, self.batch_size) for _ in self.layers]
             for rows in batches(encoded, self.batch_size):
                 state = self.engine.start(encoded.select(rows))
-                nothing = np.empty((0, len(rows), len(self.engine.labels)), np.float32)
+                nothing = np.empty((0, len(rows), len(self.engine.labels)))
                 pools[0].add(Waiting(start + rows, state, nothing))
                 self._run(pools, answers, least=self.batch_size)
             self._run(pools, answers, least=1)
@@ -79,15 +79,16 @@ class EarlyExit:
         """Runs one batch to its next exit, and gives back who goes on."""
         layer, previous = self.layers[depth], self.layers[depth - 1] if depth else 0
         state, newest = self.engine.run(waiting.state, after=previous, to=layer)
-        logits = np.concatenate([waiting.logits, newest[None]])
-        found = decide(self.policy, logits, self.layers[: depth + 1], self.layers[-1])
+        said = self.policy.log_probabilities(newest[None], (layer,))
+        log_probs = np.concatenate([waiting.log_probs, said])
+        found = decide(self.policy, log_probs, self.layers[: depth + 1], self.layers[-1])
         answers.note(waiting.rows, depth, layer, newest, found)
         on = np.flatnonzero(~found.stop)
         if not len(on):
             return None
         if len(on) == len(waiting.rows):
-            return Waiting(waiting.rows, state, logits)
-        return Waiting(waiting.rows[on], self.engine.keep(state, on), logits[:, on])
+            return Waiting(waiting.rows, state, log_probs)
+        return Waiting(waiting.rows[on], self.engine.keep(state, on), log_probs[:, on])
 
 
 class Pool:
@@ -121,12 +122,12 @@ class Pool:
         return Waiting(
             np.concatenate([each.rows for each in taken]),
             self.engine.join([each.state for each in taken]),
-            np.concatenate([each.logits for each in taken], axis=1),
+            np.concatenate([each.log_probs for each in taken], axis=1),
         )
 
     def _part(self, waiting: Waiting, rows: Int[ndarray, " r"]) -> Waiting:
         state = self.engine.keep(waiting.state, rows)
-        return Waiting(waiting.rows[rows], state, waiting.logits[:, rows])
+        return Waiting(waiting.rows[rows], state, waiting.log_probs[:, rows])
 
 
 def checked_layers(engine: Engine[Any], layers: Sequence[int] | None) -> tuple[int, ...]:

@@ -121,8 +121,9 @@ def widened(array: ndarray, length: int) -> ndarray:
 def session_options(num_threads: int | None) -> Any:  # noqa: ANN401 - onnxruntime has no types
     """How each segment's session runs."""
     options = onnxruntime.SessionOptions()
-    # Threads of one session that wait by spinning would slow the other segments' sessions.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Threads that wait for the next operator spin, which is fast; those that wait for the next run
+    # must not: they would slow the other segments' sessions.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
     if num_threads is not None:
         options.intra_op_num_threads = num_threads
     options.log_severity_level = 3

@@ -14,13 +14,13 @@ def replay(policy: ExitPolicy, logits: Float[ndarray, "m n k"], layers: Sequence
     """The answers that a policy gives where the exits at `layers` have said `logits`."""
     policy.check(layers=layers, num_labels=logits.shape[-1])
     answers = Answers.unknown(*logits.shape)
+    log_probs = policy.log_probabilities(logits, tuple(layers))
     running = np.arange(logits.shape[1])
     for depth, layer in enumerate(layers):
         if not len(running):
             break
-        seen = logits[: depth + 1, running]
-        found = decide(policy, seen, layers[: depth + 1], layers[-1])
-        answers.note(running, depth, layer, seen[-1], found)
+        found = decide(policy, log_probs[: depth + 1, running], layers[: depth + 1], layers[-1])
+        answers.note(running, depth, layer, logits[depth, running], found)
         running = running[~found.stop]
     return answers
 

@@ -63,8 +63,11 @@ class ExitPolicy(ABC):
             logits: [m, n, k], raw, of the exits so far, from shallow to deep.
             layers: the layers that these exits stand at.
         """
-        xp = array_namespace(logits)
-        log_probs = self.log_probabilities(logits, layers)
+        return self.decide_on(self.log_probabilities(logits, layers), layers)
+
+    def decide_on(self, log_probs: Array, layers: tuple[int, ...]) -> Decision:
+        """`decide`, given the log-probabilities: routing computes those of an exit once."""
+        xp = namespace(log_probs)
         return Decision(
             stop=self.stops(log_probs, layers),
             label=self.labels(log_probs),
@@ -73,11 +76,13 @@ class ExitPolicy(ABC):
 
     def log_probabilities(self, logits: Array, layers: tuple[int, ...]) -> Array:
         """[m, n, k] in float64, the temperatures applied."""
-        xp = array_namespace(logits)
-        scale = [1.0 / self.temperatures.get(layer, 1.0) for layer in layers]
+        xp = namespace(logits)
         exact = xp.astype(logits, xp.float64)
-        factors = xp.asarray(scale, dtype=xp.float64, device=exact.device)
-        return log_softmax(exact * factors[:, None, None])
+        if any(layer in self.temperatures for layer in layers):
+            scale = [1.0 / self.temperatures.get(layer, 1.0) for layer in layers]
+            factors = xp.asarray(scale, dtype=xp.float64, device=exact.device)
+            exact = exact * factors[:, None, None]
+        return log_softmax(exact)
 
     @abstractmethod
     def stops(self, log_probs: Array, layers: tuple[int, ...]) -> Array:
@@ -85,7 +90,7 @@ class ExitPolicy(ABC):
 
     def labels(self, log_probs: Array) -> Array:
         """[n], the label of the newest exit."""
-        return array_namespace(log_probs).argmax(log_probs[-1, ...], axis=-1)
+        return namespace(log_probs).argmax(log_probs[-1, ...], axis=-1)
 
     @abstractmethod
     def variants(
@@ -161,7 +166,7 @@ class ThresholdPolicy(ExitPolicy):
         """[n], whether the rows pass the test of one exit, given its log-probabilities."""
         threshold, score = self.threshold_at(layer), self.score(log_probs)
         if threshold is None:
-            xp = array_namespace(score)
+            xp = namespace(score)
             return xp.zeros(score.shape, dtype=xp.bool, device=score.device)
         return self.passes(score, threshold)
 
@@ -212,9 +217,17 @@ class ThresholdPolicy(ExitPolicy):
                 )
 
 
+def namespace(array: Array) -> Any:  # noqa: ANN401 - a module
+    """The functions for arrays like this one, by the array API standard.
+
+    numpy follows it by itself; to ask the library would take longer than a decision on one text.
+    """
+    return np if isinstance(array, np.ndarray) else array_namespace(array)
+
+
 def log_softmax(logits: Array) -> Array:
     r"""$z - \log \sum_k e^{z_k}$ over the last axis, safe for large logits."""
-    xp = array_namespace(logits)
+    xp = namespace(logits)
     shifted = logits - xp.max(logits, axis=-1, keepdims=True)
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))
 

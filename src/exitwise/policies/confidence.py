@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
-from exitwise.policies.base import Array, ExitPolicy, ThresholdPolicy
+from exitwise.policies.base import Array, ExitPolicy, ThresholdPolicy, namespace
 
 
 @ExitPolicy.registry.register
@@ -18,7 +16,7 @@ class ConfidencePolicy(ThresholdPolicy):
 
     def score(self, log_probs: Array) -> Array:
         """The largest probability, from 1 / K to 1."""
-        xp = array_namespace(log_probs)
+        xp = namespace(log_probs)
         return xp.exp(xp.max(log_probs, axis=-1))
 
     def lowest_score(self, num_labels: int) -> float:

@@ -3,9 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
-from exitwise.policies.base import Array, ExitPolicy, ThresholdPolicy
+from exitwise.policies.base import Array, ExitPolicy, ThresholdPolicy, namespace
 
 
 @ExitPolicy.registry.register
@@ -22,6 +20,6 @@ class EntropyPolicy(ThresholdPolicy):
 
     def score(self, log_probs: Array) -> Array:
         """The entropy as a share of its maximum, from 0 to 1."""
-        xp = array_namespace(log_probs)
+        xp = namespace(log_probs)
         entropy = -xp.sum(xp.exp(log_probs) * log_probs, axis=-1)
         return entropy / math.log(log_probs.shape[-1])

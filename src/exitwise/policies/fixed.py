@@ -3,10 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from array_api_compat import array_namespace
-
 from exitwise.errors import ExitwiseError
-from exitwise.policies.base import Array, ExitPolicy
+from exitwise.policies.base import Array, ExitPolicy, namespace
 
 
 @ExitPolicy.registry.register
@@ -27,7 +25,7 @@ class FixedPolicy(ExitPolicy):
 
     def stops(self, log_probs: Array, layers: tuple[int, ...]) -> Array:
         """Whether the layer is reached."""
-        xp = array_namespace(log_probs)
+        xp = namespace(log_probs)
         rows = log_probs.shape[1:2]
         return xp.full(rows, layers[-1] >= self.layer, dtype=xp.bool, device=log_probs.device)
 

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
-from exitwise.policies.base import Array, ExitPolicy, ThresholdPolicy
+from exitwise.policies.base import Array, ExitPolicy, ThresholdPolicy, namespace
 
 
 @ExitPolicy.registry.register
@@ -14,6 +12,6 @@ class MarginPolicy(ThresholdPolicy):
 
     def score(self, log_probs: Array) -> Array:
         """The distance of the two largest probabilities, from 0 to 1."""
-        xp = array_namespace(log_probs)
+        xp = namespace(log_probs)
         ordered = xp.sort(xp.exp(log_probs), axis=-1)
         return ordered[..., -1] - ordered[..., -2]

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from array_api_compat import array_namespace
-
 from exitwise.errors import ExitwiseError
-from exitwise.policies.base import Array, ExitPolicy
+from exitwise.policies.base import Array, ExitPolicy, namespace
 
 
 @ExitPolicy.registry.register
@@ -29,7 +27,7 @@ class PatiencePolicy(ExitPolicy):
 
     def stops(self, log_probs: Array, layers: tuple[int, ...]) -> Array:
         """Whether the labels of the last exits are all equal."""
-        xp = array_namespace(log_probs)
+        xp = namespace(log_probs)
         labels = xp.argmax(log_probs, axis=-1)  # [m, n]
         if len(layers) <= self.patience:
             return xp.zeros(labels.shape[1:], dtype=xp.bool, device=labels.device)

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from array_api_compat import array_namespace
-
 from exitwise.errors import ExitwiseError
-from exitwise.policies.base import Array, ExitPolicy, ThresholdPolicy
+from exitwise.policies.base import Array, ExitPolicy, ThresholdPolicy, namespace
 from exitwise.policies.confidence import ConfidencePolicy
 from exitwise.policies.entropy import EntropyPolicy
 
@@ -63,7 +61,7 @@ class PatientConfidencePolicy(ThresholdPolicy):
 
     def stops(self, log_probs: Array, layers: tuple[int, ...]) -> Array:
         """Whether each of the last exits passes its test."""
-        xp = array_namespace(log_probs)
+        xp = namespace(log_probs)
         if len(layers) < self.patience:
             return xp.zeros(log_probs.shape[1:2], dtype=xp.bool, device=log_probs.device)
         single = self.single

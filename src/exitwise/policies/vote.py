@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from array_api_compat import array_namespace
-
 from exitwise.errors import ExitwiseError
-from exitwise.policies.base import Array, ExitPolicy
+from exitwise.policies.base import Array, ExitPolicy, namespace
 
 
 @ExitPolicy.registry.register
@@ -29,12 +27,12 @@ class VotePolicy(ExitPolicy):
 
     def stops(self, log_probs: Array, layers: tuple[int, ...]) -> Array:
         """Whether a label has votes enough."""
-        xp = array_namespace(log_probs)
+        xp = namespace(log_probs)
         return xp.max(_counts(log_probs), axis=-1) >= self.votes
 
     def labels(self, log_probs: Array) -> Array:
         """The label with most votes."""
-        xp = array_namespace(log_probs)
+        xp = namespace(log_probs)
         counts = _counts(log_probs)
         is_leader = counts == xp.max(counts, axis=-1, keepdims=True)
         support = xp.sum(log_probs, axis=0)
@@ -50,7 +48,7 @@ class VotePolicy(ExitPolicy):
 
 def _counts(log_probs: Array) -> Array:
     """[n, k], the exits whose likeliest label is k."""
-    xp = array_namespace(log_probs)
+    xp = namespace(log_probs)
     labels = xp.argmax(log_probs, axis=-1)  # [m, n]
     classes = xp.arange(log_probs.shape[-1], device=log_probs.device)
     votes = xp.astype(labels[..., None] == classes, xp.int64)
