@@ -7,10 +7,7 @@ our int8 graphs stands the whole model as ONNX Runtime's own dynamic quantisatio
 """
 
 import argparse
-import json
 import platform
-from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,43 +18,33 @@ import torch
 from harness import RESULTS, Claim, write_claims
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from exitwise.benchmark import System, compare, engines_of
+from exitwise.benchmark import System, calibrated_policy, compare, engines_of
 from exitwise.benchmark.picture import draw
-from exitwise.benchmark.systems import export_run
+from exitwise.benchmark.verdict import fastest_as_good
 from exitwise.classifier import load_engine
-from exitwise.cli.labelled_texts import own_texts, task_texts
-from exitwise.data import TextDataset
+from exitwise.cli.labelled_texts import labelled_sets
 from exitwise.export.merged import SEGMENT, merge_segments
-from exitwise.inference.manifest import FILE, read_manifest, sha256, write_manifest
+from exitwise.export.onnx import export_onnx
+from exitwise.inference.manifest import read_manifest, with_files, write_manifest
 from exitwise.inference.onnx_engine import OnnxEngine
-from exitwise.inference.policy_file import read_policy
+from exitwise.inference.torch_engine import TorchEngine
 from exitwise.policies import ExitPolicy, FixedPolicy
 
 STOCK = "stock int8"
 OVERHEAD_BARS = {"1": 1.08, "32": 1.04}
 
 
-def stock_int8(model: str, folder: Path, policy: ExitPolicy) -> System:
+def stock_int8(engine: TorchEngine, folder: Path, policy: ExitPolicy) -> System:
     """The whole model as one graph, quantised by ONNX Runtime with its defaults."""
-    exported = export_run(model, folder / "float32", policy, int8=False)
-    layer = read_manifest(exported).exit_layers[-1]
-    merge_segments(exported, folder / "whole", layer=layer)
-    path = folder / "whole" / SEGMENT
-    quantize_dynamic(path, folder / SEGMENT, weight_type=QuantType.QInt8)
-    (folder / SEGMENT).replace(path)
-    manifest = read_manifest_again(folder / "whole")
-    write_manifest(folder / "whole", manifest)
-    engine = OnnxEngine(folder / "whole", num_threads=torch.get_num_threads())
-    return System(STOCK, "plain", layer, engine, FixedPolicy(layer=layer))
-
-
-def read_manifest_again(folder: Path) -> Any:  # noqa: ANN401 - a Manifest
-    """The manifest with the hash of the graph as it is now."""
-    path = folder / FILE
-    plain = json.loads(path.read_text(encoding="utf-8"))
-    plain["sha256"][SEGMENT] = sha256(folder / SEGMENT)
-    path.write_text(json.dumps(plain), encoding="utf-8")
-    return replace(read_manifest(folder), dtype="int8")
+    export_onnx(engine, folder / "float32", policy=policy)
+    layer, whole = engine.exit_layers[-1], folder / "whole"
+    merge_segments(folder / "float32", whole, layer=layer)
+    manifest = replace(read_manifest(whole), dtype="int8")
+    quantize_dynamic(whole / SEGMENT, folder / SEGMENT, weight_type=QuantType.QInt8)
+    (folder / SEGMENT).replace(whole / SEGMENT)
+    write_manifest(whole, with_files(manifest, whole))
+    quantised = OnnxEngine(whole, num_threads=torch.get_num_threads())
+    return System(STOCK, "plain", layer, quantised, FixedPolicy(layer=layer))
 
 
 class Found:
@@ -135,8 +122,7 @@ class Found:
 
     def gain_over_static(self) -> Claim:
         """Against the fastest model of k layers that scores as high; else the whole model."""
-        as_good = [each for each in self.plain if each["score"] >= self.early["score"]]
-        rival = min(as_good, key=lambda each: self.over(each["name"]), default=self.plain[-1])
+        rival = fastest_as_good(self.plain, self.early, self.size) or self.plain[-1]
         return Claim(
             area="inference",
             claim="int8, speed-up of early exit over the fastest static model as good "
@@ -169,15 +155,6 @@ class Found:
         ]
 
 
-def labelled(options: argparse.Namespace, labels: Sequence[str]) -> TextDataset:
-    """The texts that are measured on."""
-    if options.data is not None:
-        return next(iter(own_texts(options.data, tuple(labels), (None, None, None)).values()))
-    return next(
-        iter(task_texts(options.task, options.split, options.data_dir, tuple(labels)).values())
-    )
-
-
 def main() -> None:
     """Measures and writes `results/early_exit_NAME.json` and a picture beside it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -192,19 +169,21 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=300)
     options = parser.parse_args()
     engine, folder = load_engine(options.run, "torch", "cpu")
-    policy = read_policy(folder)
-    assert policy is not None, "calibrate the run first"
-    texts = labelled(options, engine.labels)
-    with ExitStack() as opened:
-        work = Path(opened.enter_context(TemporaryDirectory()))
-        kinds = ("torch", "int8")
-        stock = stock_int8(options.run, work, policy)
-        systems = opened.enter_context(
-            engines_of(options.run, kinds, threads=torch.get_num_threads())
-        )
-        found = compare(
-            [stock, *systems], texts, metric=options.metric, most_calls=options.rows, told=print
-        )
+    assert isinstance(engine, TorchEngine)
+    policy = calibrated_policy(options.run, folder)
+    columns = (None, None, None)
+    sets = labelled_sets(
+        options.data, options.task, options.split, options.data_dir, columns, engine.labels
+    )
+    texts = next(iter(sets.values()))
+    with TemporaryDirectory() as work:
+        stock = stock_int8(engine, Path(work), policy)
+        with engines_of(
+            engine, folder, policy, ("torch", "int8"), torch.get_num_threads()
+        ) as systems:
+            found = compare(
+                [stock, *systems], texts, metric=options.metric, most_calls=options.rows, told=print
+            )
     claims = [
         claim
         for size in found["verdict"]

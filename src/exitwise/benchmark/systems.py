@@ -1,18 +1,17 @@
 """What is compared: the whole model, its first layers alone, all exits, and early exit."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from exitwise.classifier import load_engine
 from exitwise.errors import ExitwiseError
 from exitwise.inference import Engine
-from exitwise.inference.manifest import FILE as MANIFEST
 from exitwise.inference.manifest import read_manifest
 from exitwise.inference.policy_file import read_policy
+from exitwise.inference.torch_engine import TorchEngine
 from exitwise.policies import ConfidencePolicy, ExitPolicy, FixedPolicy
 
 EngineKind = Literal["torch", "onnx", "int8"]
@@ -53,43 +52,55 @@ class System:
         return (self.layer,) if self.kind == "plain" else self.engine.exit_layers
 
 
-@contextmanager
-def engines_of(
-    model: str, kinds: tuple[EngineKind, ...], *, threads: int
-) -> Iterator[list[System]]:
-    """The systems of a run, exported for the time of the context; of an exported folder, its own.
+def calibrated_policy(model: str, folder: Path) -> ExitPolicy:
+    """The policy of a model whose files are in a folder.
 
     Raises:
-        ExitwiseError: the model is not calibrated, or cannot be exported.
+        ExitwiseError: it is not calibrated.
     """
-    _, folder = load_engine(model, "auto", "cpu")
     policy = read_policy(folder)
     if policy is None:
         raise ExitwiseError(
             f"{model} is not calibrated, so nothing leaves early: "
             f"exitwise calibrate {model} --data FILE --max-drop 1.0"
         )
-    with ExitStack() as opened:
-        work = Path(opened.enter_context(TemporaryDirectory()))
-        if (folder / MANIFEST).exists():
-            dtype = read_manifest(folder).dtype
-            kind: EngineKind = "int8" if dtype == "int8" else "onnx"
+    return policy
+
+
+@contextmanager
+def engines_of(
+    engine: Engine[Any], folder: Path, policy: ExitPolicy, kinds: Sequence[EngineKind], threads: int
+) -> Iterator[list[System]]:
+    """The systems of a run, exported for the time of the context; of an exported folder, its own.
+
+    Args:
+        engine: of the run or the exported folder, on the CPU.
+        folder: where its files are.
+        policy: of early exit.
+        kinds: of engines for a run.
+        threads: of a graph.
+
+    Raises:
+        ExitwiseError: the model cannot be exported.
+    """
+    with TemporaryDirectory() as name:
+        work = Path(name)
+        if not isinstance(engine, TorchEngine):
+            kind: EngineKind = "int8" if read_manifest(folder).dtype == "int8" else "onnx"
             yield onnx_systems(kind, folder, work, policy, threads=threads)
             return
         systems: list[System] = []
         for kind in kinds:
             if kind == "torch":
-                systems += torch_systems(model, policy)
+                # Eager PyTorch asks only the exits it is told to: one engine serves all systems.
+                plain = dict.fromkeys(engine.exit_layers, engine)
+                systems += systems_on(kind, engine, plain, policy)
             else:
-                exported = export_run(model, work / kind, policy, int8=kind == "int8")
-                systems += onnx_systems(kind, exported, work, policy, threads=threads)
+                from exitwise.export.onnx import export_onnx
+
+                export_onnx(engine, work / kind, policy=policy, int8=kind == "int8")
+                systems += onnx_systems(kind, work / kind, work, policy, threads=threads)
         yield systems
-
-
-def torch_systems(model: str, policy: ExitPolicy) -> list[System]:
-    """Eager PyTorch asks only those exits that it is told to: one engine serves all systems."""
-    engine, _ = load_engine(model, "torch", "cpu")
-    return systems_on("torch", engine, dict.fromkeys(engine.exit_layers, engine), policy)
 
 
 def onnx_systems(
@@ -109,7 +120,7 @@ def onnx_systems(
 
 
 def systems_on(
-    kind: EngineKind, engine: Engine[Any], plain: dict[int, Engine[Any]], policy: ExitPolicy
+    kind: EngineKind, engine: Engine[Any], plain: Mapping[int, Engine[Any]], policy: ExitPolicy
 ) -> list[System]:
     """All systems of one kind of engine, the cheapest plain one first."""
     last = engine.exit_layers[-1]
@@ -121,13 +132,3 @@ def systems_on(
         System(kind, "all exits", last, engine, ConfidencePolicy(threshold=None)),
         System(kind, "early exit", last, engine, policy),
     ]
-
-
-def export_run(model: str, folder: Path, policy: ExitPolicy, *, int8: bool) -> Path:
-    """Exports a run into a folder."""
-    from exitwise.export.onnx import export_onnx
-    from exitwise.inference.torch_engine import TorchEngine
-
-    engine = TorchEngine.from_pretrained(model, device="cpu")
-    export_onnx(engine, folder, policy=policy, int8=int8)
-    return folder

@@ -26,8 +26,7 @@ def verdict(systems: Sequence[Row], batch_size: str) -> str:
         each for each in systems if each["kind"] == "plain" and each["engine"] == early["engine"]
     ]
     whole = rivals[-1]
-    as_good = [each for each in rivals if each["score"] >= early["score"]]
-    best = min(as_good, key=lambda each: _time(each, batch_size), default=None)
+    best = fastest_as_good(rivals, early, batch_size)
     factor = _time(whole, batch_size) / _time(early, batch_size)
     drop = whole["score"] - early["score"]
     cost = f"{drop:.2f} points below" if drop > 0 else f"{-drop:.2f} points above"
@@ -55,6 +54,12 @@ def verdict(systems: Sequence[Row], batch_size: str) -> str:
     elif best is None:
         advice += "; no static model, not even the whole one, scores as high"
     return "; ".join([advice, *notes])
+
+
+def fastest_as_good(plain: Sequence[Row], early: Row, batch_size: str) -> Row | None:
+    """The fastest of the plain models that score at least as early exit; `None` if none does."""
+    as_good = [each for each in plain if each["score"] >= early["score"]]
+    return min(as_good, key=lambda each: _time(each, batch_size), default=None)
 
 
 def _time(system: Row, batch_size: str) -> float:

@@ -6,8 +6,15 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from exitwise.cli.labelled_texts import MetricName, own_texts, task_texts, usual_metric
-from exitwise.cli.recipe_options import DataDir, LabelColumn, PairColumn, Task, TextColumn
+from exitwise.cli.labelled_texts import Metric, Split, check_source, labelled_sets, usual_metric
+from exitwise.cli.recipe_options import (
+    DataDir,
+    LabelColumn,
+    PairColumn,
+    Task,
+    TextColumn,
+    integers,
+)
 from exitwise.cli.reports import other_libraries_quiet, spinner
 from exitwise.errors import RecipeError
 
@@ -22,9 +29,7 @@ def benchmark(
     ] = None,
     task: Task = None,
     data_dir: DataDir = None,
-    split: Annotated[
-        str | None, typer.Option(help="Of the task; by default its validation set.")
-    ] = None,
+    split: Split = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder of the results; by default the model's."),
@@ -41,19 +46,16 @@ def benchmark(
     text_column: TextColumn = None,
     pair_column: PairColumn = None,
     label_column: LabelColumn = None,
-    metric: Annotated[
-        MetricName | None, typer.Option(help="By default the task's or that of the run.")
-    ] = None,
+    metric: Metric = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Times early exit against the whole model and its first layers, and says what to use."""
-    if (data is None) == (task is None):
-        raise RecipeError("give either --data FILE or --task TASK to measure on")
+    check_source(data, task, "measure")
     sizes, kinds = sizes_of(batch_sizes), kinds_of(engines)
     with other_libraries_quiet(), spinner("loading") as status:
         import torch
 
-        from exitwise.benchmark import compare, engines_of
+        from exitwise.benchmark import calibrated_policy, compare, engines_of
         from exitwise.benchmark.picture import draw
         from exitwise.classifier import load_engine
         from exitwise.run.environment import environment
@@ -61,15 +63,13 @@ def benchmark(
 
         if threads is not None:
             torch.set_num_threads(threads)
-        engine, _ = load_engine(model, "auto", "cpu")
-        if data is not None:
-            columns = text_column, pair_column, label_column
-            (texts,) = own_texts(data, engine.labels, columns).values()
-        else:
-            assert task is not None
-            texts = next(iter(task_texts(task, split, data_dir, engine.labels).values()))
+        engine, there = load_engine(model, "auto", "cpu")
+        policy, num_threads = calibrated_policy(model, there), torch.get_num_threads()
+        columns = text_column, pair_column, label_column
+        sets = labelled_sets(data, task, split, data_dir, columns, engine.labels)
+        texts = next(iter(sets.values()))
         status.update("exporting")
-        with engines_of(model, kinds, threads=torch.get_num_threads()) as systems:
+        with engines_of(engine, there, policy, kinds, num_threads) as systems:
             found = compare(
                 systems,
                 texts,
@@ -99,11 +99,8 @@ def sizes_of(batch_sizes: str) -> list[int]:
     >>> sizes_of("1, 32")
     [1, 32]
     """
-    try:
-        sizes = [int(part) for part in batch_sizes.split(",")]
-    except ValueError:
-        sizes = []
-    if not sizes or min(sizes) < 1:
+    sizes = integers(batch_sizes, option="--batch-sizes", example="1,32")
+    if min(sizes) < 1:
         raise RecipeError(f"--batch-sizes is a list such as 1,32, found {batch_sizes!r}")
     return list(dict.fromkeys(sizes))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from exitwise.cli.calibration_report import print_calibration, report_of, write_report
-from exitwise.cli.labelled_texts import MetricName, own_texts, task_texts, usual_metric
+from exitwise.cli.labelled_texts import Metric, Split, check_source, labelled_sets, usual_metric
 from exitwise.cli.recipe_options import (
     DataDir,
     DeviceName,
@@ -44,9 +44,7 @@ def calibrate(
     ] = None,
     task: Task = None,
     data_dir: DataDir = None,
-    split: Annotated[
-        str | None, typer.Option(help="Of the task; by default its validation set.")
-    ] = None,
+    split: Split = None,
     max_drop: Annotated[
         float | None, typer.Option(min=0, help="Points of the metric that may be lost, at most.")
     ] = None,
@@ -67,9 +65,7 @@ def calibrate(
     text_column: TextColumn = None,
     pair_column: PairColumn = None,
     label_column: LabelColumn = None,
-    metric: Annotated[
-        MetricName | None, typer.Option(help="By default the task's or that of the run.")
-    ] = None,
+    metric: Metric = None,
     device: DeviceName = None,
     force: Annotated[
         bool, typer.Option("--force", help="Calibrate even on rows that were trained on.")
@@ -79,8 +75,7 @@ def calibrate(
     """Chooses when a text is answered early, and stores that with the model."""
     if sum(each is not None for each in (max_drop, target_layers, target_latency)) != 1:
         raise RecipeError("give one of --max-drop, --target-layers and --target-latency")
-    if (data is None) == (task is None):
-        raise RecipeError("give either --data FILE or --task TASK to calibrate on")
+    check_source(data, task, "calibrate")
     milliseconds = None if target_latency is None else milliseconds_of(target_latency)
     with other_libraries_quiet(), spinner("calibrating"):
         import numpy as np
@@ -93,12 +88,9 @@ def calibrate(
         from exitwise.policies import policy_from_plain
 
         engine, folder = load_engine(model, "auto", device)
-        if data is not None:
-            columns = text_column, pair_column, label_column
-            (texts,) = own_texts(data, engine.labels, columns).values()
-        else:
-            assert task is not None
-            texts = next(iter(task_texts(task, split, data_dir, engine.labels).values()))
+        columns = text_column, pair_column, label_column
+        sets = labelled_sets(data, task, split, data_dir, columns, engine.labels)
+        texts = next(iter(sets.values()))
         note = check_unseen(model, texts, force=force)
         goal = Goal(max_drop=max_drop, max_cost=target_layers)
         costs = [float(layer) for layer in engine.exit_layers]

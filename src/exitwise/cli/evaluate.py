@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from exitwise.cli.labelled_texts import MetricName, own_texts, task_texts, usual_metric
+from exitwise.cli.labelled_texts import Metric, check_source, labelled_sets, usual_metric
 from exitwise.cli.recipe_options import (
     DataDir,
     DeviceName,
@@ -16,7 +16,6 @@ from exitwise.cli.recipe_options import (
     TextColumn,
 )
 from exitwise.cli.reports import other_libraries_quiet, spinner
-from exitwise.errors import RecipeError
 
 
 def evaluate(
@@ -32,27 +31,20 @@ def evaluate(
     text_column: TextColumn = None,
     pair_column: PairColumn = None,
     label_column: LabelColumn = None,
-    metric: Annotated[
-        MetricName | None, typer.Option(help="By default the task's or that of the run.")
-    ] = None,
+    metric: Metric = None,
     device: DeviceName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Scores every exit, and early exit once calibrated. Rows without label are counted only."""
-    if (data is None) == (task is None):
-        raise RecipeError("give either --data FILE or --task TASK to evaluate on")
+    check_source(data, task, "evaluate")
     with other_libraries_quiet(), spinner("evaluating"):
         from exitwise.classifier import load_engine
         from exitwise.inference.policy_file import read_policy
         from exitwise.run import measure
 
         engine, folder = load_engine(model, "auto", device)
-        if task is None:
-            assert data is not None
-            columns = text_column, pair_column, label_column
-            sets = own_texts(data, engine.labels, columns)
-        else:
-            sets = task_texts(task, split, data_dir, engine.labels)
+        columns = text_column, pair_column, label_column
+        sets = labelled_sets(data, task, split, data_dir, columns, engine.labels)
         layers, chosen = engine.exit_layers, metric or usual_metric(model, task)
         policy = read_policy(folder)
         scores = {

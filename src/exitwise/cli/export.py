@@ -8,7 +8,7 @@ import typer
 from exitwise.cli.calibration_report import read_report
 from exitwise.cli.int8_drop import int8_drop, print_int8_drop
 from exitwise.cli.labelled_texts import MetricName, own_texts, usual_metric
-from exitwise.cli.recipe_options import LabelColumn, PairColumn, TextColumn
+from exitwise.cli.recipe_options import LabelColumn, PairColumn, TextColumn, integers
 from exitwise.cli.reports import other_libraries_quiet, spinner
 from exitwise.errors import RecipeError
 
@@ -70,7 +70,7 @@ def export(
                 engine,
                 output,
                 policy=read_policy(folder),
-                exits=None if exits is None else layers_of(exits),
+                exits=None if exits is None else integers(exits, option="--exits", example="2,4,6"),
                 int8=int8,
                 calibration=read_report(folder),
             )
@@ -96,15 +96,3 @@ def check_options(form: Form, *, int8: bool, exits: str | None, layer: int | Non
         raise RecipeError("--int8 and --exits belong to --format onnx")
     if form == "onnx" and layer is not None:
         raise RecipeError("--layer belongs to --format plain; for ONNX give --exits")
-
-
-def layers_of(exits: str) -> list[int]:
-    """Layers from their numbers with commas between.
-
-    >>> layers_of("2,4, 6")
-    [2, 4, 6]
-    """
-    try:
-        return [int(part) for part in exits.split(",")]
-    except ValueError:
-        raise RecipeError(f"--exits is a list such as 2,4,6, found {exits!r}") from None

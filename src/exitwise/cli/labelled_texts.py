@@ -1,7 +1,9 @@
 """The labelled texts that a command is given: a file's, or a task's."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
 
 from exitwise.errors import DataError, RecipeError
 
@@ -11,10 +13,42 @@ if TYPE_CHECKING:
 MetricName = Literal["accuracy", "f1", "matthews", "f1_accuracy"]
 """`exitwise.metrics.Metric`, which is not imported before a command runs."""
 
+Metric = Annotated[
+    MetricName | None, typer.Option("--metric", help="By default the task's or that of the run.")
+]
+Split = Annotated[
+    str | None, typer.Option("--split", help="Of the task; by default its validation set.")
+]
+Columns = tuple[str | None, str | None, str | None]
+"""Of texts, pairs and labels, if a file does not tell."""
 
-def own_texts(
-    path: Path, labels: tuple[str, ...], columns: tuple[str | None, str | None, str | None]
+
+def check_source(data: Path | None, task: str | None, purpose: str) -> None:
+    """Whether there is one source of labelled texts.
+
+    Raises:
+        RecipeError: there are none or two.
+    """
+    if (data is None) == (task is None):
+        raise RecipeError(f"give either --data FILE or --task TASK to {purpose} on")
+
+
+def labelled_sets(
+    data: Path | None,
+    task: str | None,
+    split: str | None,
+    data_dir: Path | None,
+    columns: Columns,
+    labels: tuple[str, ...],
 ) -> "dict[str, TextDataset]":
+    """The texts of the file or the task that a command was given, by name."""
+    if task is not None:
+        return task_texts(task, split, data_dir, labels)
+    assert data is not None  # by `check_source`
+    return own_texts(data, labels, columns)
+
+
+def own_texts(path: Path, labels: tuple[str, ...], columns: Columns) -> "dict[str, TextDataset]":
     """The texts of a file, with the labels that the model knows."""
     from exitwise.data import load_texts
 

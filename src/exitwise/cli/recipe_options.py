@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from exitwise.errors import RecipeError
+
 if TYPE_CHECKING:
     from exitwise.recipe import Recipe
 
@@ -89,3 +91,18 @@ def toml_value(value: str | int | Path) -> str:
     ('3', '"3"')
     """
     return str(value) if isinstance(value, int) else json.dumps(str(value), ensure_ascii=False)
+
+
+def integers(text: str, *, option: str, example: str) -> list[int]:
+    """Numbers with commas between.
+
+    >>> integers("2,4, 6", option="--exits", example="2,4,6")
+    [2, 4, 6]
+
+    Raises:
+        RecipeError: one is no number.
+    """
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise RecipeError(f"{option} is a list such as {example}, found {text!r}") from None

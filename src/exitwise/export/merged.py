@@ -9,7 +9,7 @@ from onnx import compose
 from onnx.utils import Extractor
 
 from exitwise.export.new_folder import check_is_new
-from exitwise.inference.manifest import Manifest, read_manifest, sha256, write_manifest
+from exitwise.inference.manifest import Manifest, read_manifest, with_files, write_manifest
 from exitwise.whole_files import write_folder
 
 SEGMENT = "segment_01.onnx"
@@ -83,15 +83,13 @@ def read_instead(model: onnx.ModelProto, name: str, other: str) -> None:
 
 def one_segment(manifest: Manifest, folder: Path, count: int) -> Manifest:
     """The manifest of the first `count` segments as one."""
-    files = sorted(folder.iterdir())
     layers = np.array([each["layers"] for each in manifest.macs[:count]]).sum(axis=0)
-    return replace(
+    one = replace(
         manifest,
         num_layers=manifest.exit_layers[count - 1],
         exit_layers=manifest.exit_layers[count - 1 : count],
         segments=(SEGMENT,),
         macs=({"layers": layers.tolist(), "exit": manifest.macs[count - 1]["exit"]},),
-        sha256={path.name: sha256(path) for path in files},
-        sizes={path.name: path.stat().st_size for path in files},
         calibration=None,
     )
+    return with_files(one, folder)

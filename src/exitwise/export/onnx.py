@@ -17,7 +17,7 @@ from exitwise.errors import ExitwiseError, UnsupportedError
 from exitwise.export.int8 import quantize
 from exitwise.export.new_folder import check_is_new
 from exitwise.export.segments import FirstSegment, Segment
-from exitwise.inference.manifest import Macs, Manifest, sha256, write_manifest
+from exitwise.inference.manifest import Macs, Manifest, with_files, write_manifest
 from exitwise.inference.policy_file import write_policy
 from exitwise.inference.torch_engine import TorchEngine
 from exitwise.policies import ExitPolicy
@@ -204,8 +204,7 @@ def manifest_of(
     calibration: dict[str, Any] | None,
 ) -> Manifest:
     """What is in the folder."""
-    files = sorted(folder.iterdir())
-    return Manifest(
+    manifest = Manifest(
         labels=engine.labels,
         num_layers=layers[-1],
         exit_layers=layers,
@@ -221,8 +220,9 @@ def manifest_of(
             macs_of(engine, after=after, to=to)
             for after, to in zip((0, *layers), layers, strict=False)
         ),
-        sha256={path.name: sha256(path) for path in files},
-        sizes={path.name: path.stat().st_size for path in files},
+        sha256={},
+        sizes={},
         calibration=calibration,
         exitwise_version=exitwise.__version__,
     )
+    return with_files(manifest, folder)

@@ -11,7 +11,7 @@ from torch import Tensor
 from exitwise.gradients.comparison import Comparison
 from exitwise.gradients.decision import Decisions, GateReport, Key, decide
 from exitwise.gradients.gate import GradientGate
-from exitwise.gradients.held import accumulate, accumulate_where
+from exitwise.gradients.held import accumulate
 from exitwise.gradients.measure import (
     CE,
     COMBINED,
@@ -40,7 +40,7 @@ class GatedBackward(Generic[Key]):
     cross-entropy leave the same bits in `p.grad`.
 
     On an accelerator the host does not wait for the decision: what a closed gate drops is
-    multiplied by zero there, and is zeros, not `None`, where cross-entropy brings nothing.
+    masked there, and is zeros, not `None`, where cross-entropy brings nothing.
     Gates with a shortcut or an interval are read by the host.
 
     Memory: one gradient beside `p.grad`, the contrastive one; one more if the gate decides once
@@ -224,16 +224,16 @@ class GatedBackward(Generic[Key]):
                 if found
             },
         )
+        is_at_hand = decisions.is_at_hand
         for key in decisions:
-            if decisions.is_at_hand and not decisions[key].is_open:
+            if is_at_hand and not decisions[key].is_open:
                 continue
             for index in self._groups[key]:
                 gradient = comparison.towards_open.pop(index)
-                if decisions.is_at_hand:
-                    accumulate(self._parameters[index], gradient, self.weight)
-                else:
-                    is_open = decisions.is_open(key)
-                    accumulate_where(is_open, self._parameters[index], gradient, self.weight)
+                if gradient is not None and not is_at_hand:
+                    # Not a product: 0 times infinity is not a number.
+                    gradient.masked_fill_(~decisions.is_open(key), 0.0)
+                accumulate(self._parameters[index], gradient, self.weight)
         return decisions
 
     def _weight_of_ce(self, *, is_open: bool) -> float:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from jaxtyping import Bool
 from torch import Tensor
 
 
@@ -54,15 +53,6 @@ def accumulate(parameter: Tensor, gradient: Tensor | None, weight: float = 1.0) 
         parameter.grad = gradient if weight == 1 else gradient.mul_(weight)
     else:
         parameter.grad.add_(gradient, alpha=weight)
-
-
-def accumulate_where(
-    condition: Bool[Tensor, ""], parameter: Tensor, gradient: Tensor | None, weight: float
-) -> None:
-    """`accumulate` if the condition holds, else zeros; nobody waits to know which."""
-    if gradient is not None:
-        # Not a product: 0 times infinity is not a number.
-        accumulate(parameter, gradient.mul_(weight).masked_fill_(~condition, 0.0))
 
 
 def total(first: Tensor | None, second: Tensor | None) -> Tensor | None:

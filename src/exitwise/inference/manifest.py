@@ -1,7 +1,7 @@
 """`manifest.json`: what an exported folder holds, and that nothing in it was changed."""
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,16 @@ def check_file(folder: Path, name: str, expected: str | None) -> None:
         raise ExitwiseError(f"{path} is missing: export the run again")
     if sha256(path) != expected:
         raise ExitwiseError(f"{path} is not the file that was exported: export the run again")
+
+
+def with_files(manifest: Manifest, folder: Path) -> Manifest:
+    """The manifest with hash and size of every file that is in the folder now."""
+    files = sorted(folder.iterdir())
+    return replace(
+        manifest,
+        sha256={path.name: sha256(path) for path in files},
+        sizes={path.name: path.stat().st_size for path in files},
+    )
 
 
 def sha256(path: Path) -> str:
