@@ -1,11 +1,14 @@
 """Shared fixtures: seeds, reference values and tiny models, all made here, none downloaded."""
 
+import gc
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import hypothesis
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from tokenizers import Tokenizer
@@ -15,9 +18,17 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedTokenizerFast
 
+from exitwise.data import TASKS
+
 # The same examples in every run, and no clock: a busy machine fails no test.
 hypothesis.settings.register_profile("seeded", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("seeded")
+
+
+def pytest_collection_finish() -> None:
+    """Libraries stay: a collection of garbage, of which each training makes one, skips them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -107,3 +118,43 @@ def tiny_encoder() -> Callable[..., PreTrainedModel]:
         return model.eval()
 
     return make
+
+
+GLUE_TEXTS = (
+    ("the film was not good", "a very bad plot", "dull and long", "it never ends"),
+    ("the story was great", "a good film", "great movie !", "this plot is very good"),
+    ("a long story", "the plot is long", "it begins", "a cold movie"),
+)
+
+
+@pytest.fixture(scope="session")
+def tiny_glue(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every task as a few rows, its labels by turns."""
+    folder = tmp_path_factory.mktemp("glue")
+    for task in TASKS.values():
+        (folder / task.folder).mkdir()
+        for split in ("train", *task.validation_splits):
+            rows = 24 if split == "train" else 12
+            labels = [row % len(task.label_names) for row in range(rows)]
+            texts = [GLUE_TEXTS[label][row % 4] for row, label in enumerate(labels)]
+            columns = (
+                {"sentence": texts}
+                if task.pair_column is None
+                else {"sentence1": texts, "sentence2": texts[::-1]}
+            )
+            table = pa.table({**columns, "label": labels, "idx": list(range(rows))})
+            pq.write_table(table, folder / task.folder / f"{split}.parquet")
+    return folder
+
+
+@pytest.fixture
+def tiny_path(
+    tmp_path: Path,
+    tiny_encoder: Callable[..., PreTrainedModel],
+    tiny_tokenizer: PreTrainedTokenizerFast,
+) -> str:
+    """A folder with an encoder of six layers, as many as the overlays say."""
+    folder = tmp_path / "encoder"
+    tiny_encoder("bert", num_hidden_layers=6).save_pretrained(folder)
+    tiny_tokenizer.save_pretrained(folder)
+    return str(folder)

@@ -40,7 +40,7 @@ def test_there_are_families_and_public_packages_to_look_at() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_has_a_test_over_all_its_members(family: str) -> None:
-    over_members = re.compile(r"parametrize\([^)]*(\.registry|EXITS)")
+    over_members = re.compile(r"(parametrize\(|params=)[^)]*(\.registry|EXITS)")
     tests = [path.read_text() for path in (ROOT / "tests" / family).glob("test_*.py")]
     assert any(over_members.search(text) for text in tests)
 

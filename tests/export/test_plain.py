@@ -11,6 +11,7 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification
 
+from exitwise.encoders import keep_heads
 from exitwise.errors import ExitwiseError
 from exitwise.exits import LinearExitConfig, PoolerExitConfig
 from exitwise.export import export_plain
@@ -32,6 +33,18 @@ def test_it_answers_as_the_exit(
     model = AutoModelForSequenceClassification.from_pretrained(tmp_path / "short")
     assert model.num_layers == 2
     assert [path.name for path in tmp_path.iterdir()] == ["short"]
+
+
+def test_a_model_with_pruned_heads_stays_one_of_ours(
+    make_engine: Callable[..., TorchEngine], texts: list[str], tmp_path: Path
+) -> None:
+    engine = make_engine("bert", exit=LinearExitConfig())
+    keep_heads(engine.model.encoder, [[1]] * engine.model.num_layers)
+    expected = engine.logits(texts, layers=[2])
+    export_plain(engine, tmp_path / "short", layer=2)
+    short = TorchEngine.from_pretrained(tmp_path / "short", device="cpu")
+    np.testing.assert_allclose(short.logits(texts), expected, atol=1e-6)
+    assert short.model.config.model_type == "exitwise"
 
 
 ACTIVATIONS = {"distilbert": "relu", "electra": "gelu"}

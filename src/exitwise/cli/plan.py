@@ -10,6 +10,7 @@ from exitwise.cli.recipe_options import chosen_recipe
 from exitwise.cli.reports import other_libraries_quiet
 
 if TYPE_CHECKING:
+    from exitwise.compression import Compression
     from exitwise.data import BatchPlan
     from exitwise.recipe import Recipe
     from exitwise.regimes import Stage
@@ -55,9 +56,9 @@ def plan(
         stages = planned_stages(chosen)
         batches = planned_batches(chosen)
     if as_json:
-        typer.echo(json.dumps(plain_plan(stages, batches)))
+        typer.echo(json.dumps(plain_plan(stages, batches, chosen.compression)))
     else:
-        print_plan(stages, batches)
+        print_plan(stages, batches, chosen.compression)
 
 
 def planned_batches(recipe: "Recipe") -> "BatchPlan | None":
@@ -77,12 +78,17 @@ def planned_batches(recipe: "Recipe") -> "BatchPlan | None":
     )
 
 
-def plain_plan(stages: "tuple[Stage, ...]", batches: "BatchPlan | None") -> dict[str, object]:
+def plain_plan(
+    stages: "tuple[Stage, ...]", batches: "BatchPlan | None", compression: "Compression | None"
+) -> dict[str, object]:
     """The plan as plain data."""
     from exitwise.recipe import to_plain
 
-    sizes = None if batches is None else plain_batches(batches)
-    return {"batches": sizes, "stages": [to_plain(stage) for stage in stages]}
+    return {
+        "batches": None if batches is None else plain_batches(batches),
+        "stages": [to_plain(stage) for stage in stages],
+        "compression": None if compression is None else to_plain(compression),
+    }
 
 
 def plain_batches(batches: "BatchPlan") -> dict[str, int]:
@@ -95,7 +101,11 @@ def plain_batches(batches: "BatchPlan") -> dict[str, int]:
     }
 
 
-def print_plan(stages: "tuple[Stage, ...]", batches: "BatchPlan | None") -> None:
+def print_plan(
+    stages: "tuple[Stage, ...]",
+    batches: "BatchPlan | None",
+    compression: "Compression | None" = None,
+) -> None:
     """The plan in words."""
     from exitwise.cli.stage_words import describe
 
@@ -110,3 +120,14 @@ def print_plan(stages: "tuple[Stage, ...]", batches: "BatchPlan | None") -> None
         typer.echo(f"stage {number}: {stage.name}")
         for name, words in describe(stage).items():
             typer.echo(f"  {name:<16} {words}")
+    if compression is not None:
+        typer.echo(f"then compression: {settings_in_words(compression)}")
+
+
+def settings_in_words(settings: object) -> str:
+    """The kind and the settings of a member of a family, on one line."""
+    from exitwise.recipe import to_plain
+
+    plain = to_plain(settings)
+    others = [f"{name} {value}" for name, value in plain.items() if name != "kind"]
+    return f"{plain['kind']} ({', '.join(others)})"

@@ -4,7 +4,14 @@ from exitwise.encoders.albert import AlbertEncoder
 from exitwise.encoders.base import LayerState, LayerwiseEncoder, positions
 from exitwise.encoders.deberta import DebertaEncoder
 from exitwise.encoders.families import FAMILIES, layerwise, register
-from exitwise.encoders.load import build_encoder, let_go_of_pooler, load_encoder, truncate
+from exitwise.encoders.heads import attention_of, check_heads_are_apart, kept_heads, set_kept_heads
+from exitwise.encoders.load import (
+    build_encoder,
+    keep_heads,
+    let_go_of_pooler,
+    load_encoder,
+    truncate,
+)
 from exitwise.encoders.macs import dense_layer_macs
 from exitwise.encoders.modernbert import ModernBertEncoder
 from exitwise.encoders.mpnet import MPNetEncoder
@@ -22,14 +29,19 @@ __all__ = [
     "ModernBertEncoder",
     "PlainEncoder",
     "RobertaEncoder",
+    "attention_of",
     "build_encoder",
     "check_complete",
+    "check_heads_are_apart",
     "dense_layer_macs",
+    "keep_heads",
+    "kept_heads",
     "layerwise",
     "let_go_of_pooler",
     "load_encoder",
     "load_weights",
     "positions",
     "register",
+    "set_kept_heads",
     "truncate",
 ]

@@ -11,6 +11,7 @@ from torch.nn.attention.flex_attention import BlockMask
 from transformers import PreTrainedModel
 from transformers.masking_utils import create_bidirectional_mask
 
+from exitwise.encoders.heads import kept_heads, set_kept_heads
 from exitwise.encoders.macs import dense_layer_macs
 
 # As the attention implementation wants it; nothing where there is no padding to hide.
@@ -74,6 +75,12 @@ class LayerwiseEncoder(ABC, Generic[Context]):
     def width(self) -> int:
         """d, the width of the hidden states."""
         return int(self.model.config.hidden_size)
+
+    def attention_width(self, layer: int) -> int:
+        """The width of a layer's heads together: d, less the heads that were removed."""
+        config = self.model.config
+        num_heads = len(kept_heads(config)[layer - 1])
+        return self.width * num_heads // int(config.num_attention_heads)
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -146,7 +153,10 @@ class LayerwiseEncoder(ABC, Generic[Context]):
         self._check_layer(layer)
         config = self.model.config
         return dense_layer_macs(
-            length, width=config.hidden_size, intermediate=config.intermediate_size
+            length,
+            width=config.hidden_size,
+            intermediate=config.intermediate_size,
+            attention_width=self.attention_width(layer),
         )
 
     def cut(self, num_layers: int) -> None:
@@ -155,6 +165,7 @@ class LayerwiseEncoder(ABC, Generic[Context]):
         layers = self.layers
         assert isinstance(layers, nn.ModuleList)
         del layers[num_layers:]
+        set_kept_heads(self.model.config, kept_heads(self.model.config)[:num_layers])
         self.model.config.num_hidden_layers = num_layers
 
     @abstractmethod

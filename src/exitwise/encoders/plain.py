@@ -65,7 +65,12 @@ class DistilBertEncoder(PlainEncoder):
         """The plain count."""
         self._check_layer(layer)
         config = self.model.config
-        return dense_layer_macs(length, width=config.dim, intermediate=config.hidden_dim)
+        return dense_layer_macs(
+            length,
+            width=config.dim,
+            intermediate=config.hidden_dim,
+            attention_width=self.attention_width(layer),
+        )
 
     def _embeddings(
         self,

@@ -163,7 +163,10 @@ def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def width_of(engine: TorchEngine) -> int:
-    """The width of the hidden states, which no matrix of a layer is narrower than."""
+    """The width of the hidden states, which no matrix of a whole layer is narrower than.
+
+    Where heads were pruned, their matrices are, and stay in float32.
+    """
     return layerwise(engine.model.encoder).width
 
 

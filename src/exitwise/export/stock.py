@@ -30,7 +30,8 @@ def stock_classifier(
         labels: the names of the classes.
     """
     kind = encoder.config.model_type
-    if kind not in HEADS or not isinstance(exit, LinearExit | PoolerExit):
+    is_pruned = hasattr(encoder.config, "kept_heads")  # which no stock class can build
+    if is_pruned or kind not in HEADS or not isinstance(exit, LinearExit | PoolerExit):
         return None
     config = copy.deepcopy(encoder.config)
     config.id2label = dict(enumerate(labels))

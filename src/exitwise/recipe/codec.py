@@ -2,6 +2,7 @@
 
     dataclass            table; a member of a family names its class by `kind`
     tuple                array
+    dict                 table of names that no class knows
     None                 left out where it is the default, else the text "none"
     bool int float str   themselves
 
@@ -97,6 +98,8 @@ def _write(value: object, default: object, name: str) -> object:
         return value
     if isinstance(value, tuple):
         return [_write(item, NO_DEFAULT, name) for item in value]
+    if isinstance(value, dict):
+        return {key: _write(item, NO_DEFAULT, name) for key, item in value.items()}
     if dataclasses.is_dataclass(value):
         return _write_table(value, default)
     raise RecipeError(f"{name} cannot be written in a recipe, found {value!r}")
@@ -113,6 +116,10 @@ def _read(hint: object, value: object, path: str, default: object) -> object:
         return _read_choice(options, value, path)
     if get_origin(hint) is tuple:
         return _read_tuple(options, value, path)
+    if get_origin(hint) is dict:
+        return _read_names(options[1], value, path)
+    if hint is object:
+        return value
     if hint in SCALARS:
         return _read_scalar(hint, value, path)
     raise RecipeError(f"{path} cannot be set in a recipe")
@@ -183,6 +190,13 @@ def _read_tuple(items: Sequence[object], value: object, path: str) -> object:
         _read(hint, item, f"{path}[{index}]", NO_DEFAULT)
         for index, (hint, item) in enumerate(zip(hints, value, strict=True))
     )
+
+
+def _read_names(hint: object, value: object, path: str) -> dict[str, object]:
+    """A table whose keys are free, with values of one type; `object` takes anything."""
+    if not isinstance(value, Mapping):
+        raise misfit(path, "a table", value)
+    return {name: _read(hint, item, join(path, name), NO_DEFAULT) for name, item in value.items()}
 
 
 def _read_scalar(hint: object, value: object, path: str) -> object:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from exitwise.compression import Compression
 from exitwise.data import DataConfig
 from exitwise.exits import ExitConfig, MHAExitConfig
 from exitwise.regimes import Regime, TwoStageRegime
@@ -21,7 +22,9 @@ class Recipe:
         data: texts and labels.
         exit: the kind and settings of the exits.
         last_exit: those of exit M, if they differ.
-        regime: the plan of stages.
+        regime: the plan of stages; `None` where compression alone trains.
+        compression: makes the model smaller after the last stage, for all texts alike; the
+            static baselines that early exit is compared with.
         training: what all stages share.
         seed: of initialisation, order, dropout and splits.
     """
@@ -32,7 +35,8 @@ class Recipe:
     data: DataConfig
     exit: ExitConfig = field(default_factory=MHAExitConfig)
     last_exit: ExitConfig | None = None
-    regime: Regime = field(default_factory=TwoStageRegime)
+    regime: Regime | None = field(default_factory=TwoStageRegime)
+    compression: Compression | None = None
     training: TrainingSettings = field(default_factory=TrainingSettings)
     seed: int = 42
 
@@ -47,5 +51,20 @@ class Recipe:
                 "start_from keeps all layers and the last exit of its model: "
                 "num_layers and last_exit cannot be given with it"
             )
+        if self.regime is None and self.compression is None:
+            raise ValueError("nothing would be trained: give a regime, a compression or both")
+        if self.compression is not None:
+            self._check_compression()
         if self.num_layers is not None and self.num_layers < 1:
             raise ValueError(f"num_layers must be at least 1, found {self.num_layers}")
+
+    def _check_compression(self) -> None:
+        """A compression plans its own training, and measures nothing on the way."""
+        training = self.training
+        given = {
+            "checkpoint = 'best'": training.checkpoint == "best",
+            "class_weights": training.class_weights,
+        }
+        ignored = [name for name, is_given in given.items() if is_given and self.regime is None]
+        if ignored:
+            raise ValueError(f"a compression alone cannot follow {ignored[0]}: leave it out")

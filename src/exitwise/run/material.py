@@ -75,7 +75,11 @@ def build_model(recipe: Recipe, labels: tuple[str, ...]) -> MultiExitForSequence
             exit_layers=sorted({layer for stage in plan for layer in stage.layers}),
             num_layers=recipe.num_layers,
         )
-    model = from_classifier(source_of(recipe), exit=recipe.exit)
+    model = from_classifier(
+        source_of(recipe),
+        exit=recipe.exit,
+        exit_layers=None if recipe.regime else last_layer(recipe),
+    )
     found = label_names(model)
     if found != labels:
         raise ExitwiseError(
@@ -101,10 +105,29 @@ def planned_stages(recipe: Recipe) -> tuple[Stage, ...]:
             f"num_layers must be at most {config.num_hidden_layers}, all that {recipe.encoder} "
             f"has, found {num_layers}"
         )
+    check_compression(recipe, getattr(config, "encoder_config", config).model_type, num_layers)
+    if recipe.regime is None:
+        return ()
     try:
         return recipe.regime.stages(num_layers)
     except ValueError as error:
         raise RecipeError(f"regime: {error}") from error
+
+
+def check_compression(recipe: Recipe, model_type: str, num_layers: int) -> None:
+    """Whether what makes the model smaller can do so with such an encoder."""
+    if recipe.compression is None:
+        return
+    recipe.compression.check(model_type)
+    try:
+        recipe.compression.num_layers(num_layers)
+    except ValueError as error:
+        raise RecipeError(f"compression: {error}") from error
+
+
+def last_layer(recipe: Recipe) -> tuple[int]:
+    """The deepest layer of the classifier that a recipe starts from."""
+    return (AutoConfig.from_pretrained(source_of(recipe)).num_hidden_layers,)
 
 
 def source_of(recipe: Recipe) -> str:

@@ -18,6 +18,7 @@ from exitwise.inference.torch_engine import TorchEngine
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.recipe import Recipe, recipe_hash, to_plain
 from exitwise.regimes import Stage
+from exitwise.run.compress import compress
 from exitwise.run.environment import environment
 from exitwise.run.folder import RunFolder
 from exitwise.run.material import Material, planned_stages, prepare
@@ -82,6 +83,10 @@ def train(
             )
             if seconds[stage.name] is not None:
                 profiles[stage.name] = timings.table()
+        if recipe.compression is not None:
+            started_compression = time.perf_counter()
+            material = compress(recipe, material, run, callbacks)
+            seconds["compression"] = round(time.perf_counter() - started_compression, 1)
         write_folder(run.model, lambda path: save_model(material, path))
         result = describe(recipe, material, stages, run) | {
             "seconds": seconds | {"all": round(time.perf_counter() - started, 1)}
@@ -128,6 +133,8 @@ def describe(
 ) -> dict[str, Any]:
     """What there is to say of a finished run, but for the time it took."""
     layers = sorted({layer for stage in stages for layer in stage.measured_layers})
+    if recipe.compression is not None:
+        layers = list(material.model.exit_layers)
     engine = TorchEngine(
         material.model,
         material.tokenizer,

@@ -9,6 +9,7 @@ from exitwise.training.cache_place import (
     stage_bytes,
 )
 from exitwise.training.compiled import compile_layers
+from exitwise.training.dropout import use_fast_dropout
 from exitwise.training.evaluation import (
     ExitPredictions,
     average_score,
@@ -22,12 +23,14 @@ from exitwise.training.hidden_states import (
     cache_hidden_states,
     pad_hidden_states,
 )
+from exitwise.training.optimizer import parameter_groups
 from exitwise.training.settings import (
     Precision,
     TrainingSettings,
     dtype_of,
     resolve_precision,
     stage_arguments,
+    training_arguments,
 )
 from exitwise.training.timings import Timings
 from exitwise.training.trainer import Collate, MultiExitTrainer, Rows
@@ -53,9 +56,12 @@ __all__ = [
     "dtype_of",
     "exit_scores",
     "pad_hidden_states",
+    "parameter_groups",
     "parse_bytes",
     "resolve_precision",
     "stage_arguments",
     "stage_bytes",
+    "training_arguments",
+    "use_fast_dropout",
     "warn_of_constant_exits",
 ]

@@ -35,11 +35,13 @@ class CacheSettings:
         budget: bytes that a stage may keep.
         folder: of files, if memory does not suffice; the run folder's own if `None`.
         keep: leave the files, for a later stage on the same encoder, texts and precision.
+        memory: use memory where it suffices; files alone can be shared by later stages.
     """
 
     budget: int = 8 * GIGABYTE
     folder: Path | None = None
     keep: bool = False
+    memory: bool = True
 
 
 def parse_bytes(text: str) -> int:
@@ -75,7 +77,7 @@ def choose_place(
     if size > settings.budget:
         logger.info("%s %s: budget %.0f MB", wanted, computed, settings.budget / 1e6)
         return "nowhere"
-    if size <= SHARE_OF_MEMORY * available:
+    if settings.memory and size <= SHARE_OF_MEMORY * available:
         logger.info("%s are kept in memory", wanted)
         return "memory"
     free = shutil.disk_usage(nearest_folder(folder)).free

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from transformers import TrainingArguments
@@ -82,16 +82,45 @@ def dtype_of(precision: Precision) -> torch.dtype:
 def stage_arguments(
     stage: Stage, settings: TrainingSettings, plan: BatchPlan, *, folder: Path, seed: int
 ) -> TrainingArguments:
-    """The arguments of the Trainer run that is this stage."""
-    precision = resolve_precision(settings.precision)
+    """The arguments of the Trainer run that is this stage: measured and kept after each epoch."""
     best = settings.checkpoint == "best"
+    return training_arguments(
+        settings,
+        plan,
+        epochs=stage.epochs,
+        learning_rate=stage.learning_rate,
+        folder=folder,
+        seed=seed,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        save_total_limit=2 if best else 1,
+        load_best_model_at_end=best,
+        metric_for_best_model="score" if best else None,
+        greater_is_better=True if best else None,
+    )
+
+
+def training_arguments(
+    settings: TrainingSettings,
+    plan: BatchPlan,
+    *,
+    epochs: int,
+    learning_rate: float,
+    folder: Path,
+    seed: int,
+    eval_strategy: str = "no",
+    save_strategy: str = "no",
+    **others: Any,  # noqa: ANN401 - as transformers names them
+) -> TrainingArguments:
+    """The arguments of a Trainer run; without further ones it measures and keeps nothing."""
+    precision = resolve_precision(settings.precision)
     return TrainingArguments(
         output_dir=str(folder),
-        num_train_epochs=stage.epochs,
+        num_train_epochs=epochs,
         per_device_train_batch_size=plan.micro_batch,
         gradient_accumulation_steps=plan.accumulation,
         per_device_eval_batch_size=64,
-        learning_rate=stage.learning_rate,
+        learning_rate=learning_rate,
         lr_scheduler_type="linear",
         warmup_steps=settings.warmup,
         weight_decay=settings.weight_decay,
@@ -99,12 +128,8 @@ def stage_arguments(
         use_cpu=not torch.accelerator.is_available(),
         bf16=precision == "bf16",
         fp16=precision == "fp16",
-        eval_strategy="epoch",
-        save_strategy="epoch",
-        save_total_limit=2 if best else 1,
-        load_best_model_at_end=best,
-        metric_for_best_model="score" if best else None,
-        greater_is_better=True if best else None,
+        eval_strategy=eval_strategy,
+        save_strategy=save_strategy,
         logging_steps=50,
         logging_nan_inf_filter=False,  # would wait for the device at each step, to hide a NaN
         remove_unused_columns=False,
@@ -113,4 +138,5 @@ def stage_arguments(
         data_seed=seed,
         disable_tqdm=True,
         dataloader_pin_memory=torch.cuda.is_available(),
+        **others,
     )

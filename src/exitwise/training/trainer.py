@@ -26,6 +26,7 @@ from exitwise.outputs import ExitOutput
 from exitwise.regimes import Stage
 from exitwise.training.dropout import use_fast_dropout
 from exitwise.training.gate_log import GateLog
+from exitwise.training.optimizer import parameter_groups
 from exitwise.training.step import gated_step
 
 Batch = dict[str, Tensor]
@@ -177,20 +178,15 @@ class MultiExitTrainer(Trainer):
     def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
         """AdamW with one rate for the encoder and one for the exits; no decay on biases, norms."""
         if self.optimizer is None:
-            decayed = set(self.get_decay_parameter_names(self.model))
-            groups: dict[tuple[float, float], list[Tensor]] = {}
-            for name, parameter in self.model.named_parameters():
-                if parameter.requires_grad:
-                    is_exit = name.startswith("exits.")
-                    rate = self.stage.exit_learning_rate if is_exit else self.stage.learning_rate
-                    decay = self.args.weight_decay if name in decayed else 0.0
-                    groups.setdefault((rate, decay), []).append(parameter)
             optimizer_class, settings = self.get_optimizer_cls_and_kwargs(self.args, self.model)
             self.optimizer = optimizer_class(
-                [
-                    {"params": parameters, "lr": rate, "weight_decay": decay}
-                    for (rate, decay), parameters in groups.items()
-                ],
+                parameter_groups(
+                    self.model.named_parameters(),
+                    learning_rate=self.stage.learning_rate,
+                    exit_learning_rate=self.stage.exit_learning_rate,
+                    weight_decay=self.args.weight_decay,
+                    decayed=self.get_decay_parameter_names(self.model),
+                ),
                 **settings,
             )
             measure_steps(self.optimizer, self._measure)
