@@ -17,6 +17,7 @@ from exitwise.cli.plan import plan
 from exitwise.cli.predict import predict
 from exitwise.cli.program import QUIET, VERBOSE, run
 from exitwise.cli.reports import tell
+from exitwise.cli.reproduce import reproduce
 from exitwise.cli.train import train
 
 app = typer.Typer(
@@ -26,7 +27,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (train, evaluate, calibrate, export, predict, benchmark, plan, demo):
+for command in (train, evaluate, calibrate, export, predict, benchmark, plan, reproduce, demo):
     app.command()(command)
 
 

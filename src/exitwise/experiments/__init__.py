@@ -1,5 +1,29 @@
-"""Experiments: what runs have shown, as tables."""
+"""Experiments: the paper's tables as data, run at a scale, and what they say."""
 
+from exitwise.experiments.cell import Cell
+from exitwise.experiments.estimate import estimate
+from exitwise.experiments.markdown import score_markdown
+from exitwise.experiments.overlay import Overlay
+from exitwise.experiments.plan import Experiments, Place, in_order
 from exitwise.experiments.results import read_results, results_page
+from exitwise.experiments.runner import Job, Runner, jobs
+from exitwise.experiments.store import Store
+from exitwise.experiments.table import Row, Table
 
-__all__ = ["read_results", "results_page"]
+__all__ = [
+    "Cell",
+    "Experiments",
+    "Job",
+    "Overlay",
+    "Place",
+    "Row",
+    "Runner",
+    "Store",
+    "Table",
+    "estimate",
+    "in_order",
+    "jobs",
+    "read_results",
+    "results_page",
+    "score_markdown",
+]

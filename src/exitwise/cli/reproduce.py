@@ -1,0 +1,128 @@
+"""`exitwise reproduce`: tables of the paper, as far as they are not run yet."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from exitwise.cli import recipe_options as options
+from exitwise.cli.reports import other_libraries_quiet, reports
+from exitwise.errors import ExitwiseError
+
+if TYPE_CHECKING:
+    from exitwise.experiments import Experiments, Job, Store
+
+Folder = Annotated[
+    Path, typer.Option("--experiments", help="Where tables/, recipes/ and overlays/ are.")
+]
+OverlayName = Annotated[str, typer.Option("--overlay", help="The scale: a file of overlays/.")]
+Encoders = Annotated[
+    list[str] | None,
+    typer.Option("--encoder", help="NAME=PATH: another encoder in place of the overlay's."),
+]
+
+
+def reproduce(
+    tables: Annotated[list[str], typer.Argument(help="Such as table2 figure3, or all.")],
+    overlay: OverlayName = "small",
+    data_dir: options.DataDir = None,
+    experiments: Folder = Path("experiments"),
+    results: Annotated[
+        Path | None, typer.Option(help="By default EXPERIMENTS/results/OVERLAY.")
+    ] = None,
+    runs: Annotated[
+        Path | None, typer.Option(help="Where models are while needed; runs/OVERLAY by default.")
+    ] = None,
+    encoder: Encoders = None,
+    tasks: Annotated[str | None, typer.Option(help="Only these tasks, such as mrpc,rte.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Only these seeds, such as 1,2.")] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Try again what has failed.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only tell what would be run.")] = False,
+) -> None:
+    """Runs what is missing of some tables; it can be stopped at any time, and goes on then."""
+    with other_libraries_quiet():
+        from exitwise.cli.progress import stage_progress
+        from exitwise.experiments import Experiments, Runner, Store, jobs
+
+        chosen = Experiments.read(experiments, overlay).narrowed(
+            encoders=encoders_of(encoder or []),
+            tasks=None if tasks is None else tasks.split(","),
+            seeds=None if seeds is None else [number(each) for each in seeds.split(",")],
+        )
+        store = Store(results or experiments / "results" / overlay)
+        wanted = jobs(list(chosen.places(tables)), store, retry=retry)
+        tell_plan(chosen, tables, wanted, store)
+        if plan:
+            list_jobs(wanted)
+            return
+        runner_folder = runs or Path("runs") / overlay
+        try:
+            with stage_progress() as progress:
+                runner = Runner(
+                    store,
+                    runner_folder,
+                    None if data_dir is None else str(data_dir),
+                    angle_batches=chosen.overlay.angle_batches,
+                    callbacks=[progress],
+                )
+                runner.run(wanted, lambda job: reports.print(f"[bold]{job.cell.name}"))
+        except KeyboardInterrupt:
+            typer.echo("exitwise: stopped; the same command goes on", err=True)
+            raise typer.Exit(130) from None
+        show_tables(chosen, tables, store)
+    failed = [job for job in wanted if store.failure(job.cell.key) is not None]
+    if failed:
+        raise ExitwiseError(
+            f"{len(failed)} cells failed, {failed[0].cell.name} first; why stands in "
+            f"{store.folder}/*.failed.json, and --retry tries again"
+        )
+
+
+def encoders_of(pairs: Sequence[str]) -> dict[str, str]:
+    """From `NAME=PATH` to paths by name."""
+    found = dict(pair.partition("=")[::2] for pair in pairs)
+    wrong = [pair for pair in pairs if "=" not in pair]
+    if wrong:
+        raise ExitwiseError(f"--encoder reads NAME=PATH, found {wrong[0]!r}")
+    return found
+
+
+def number(text: str) -> int:
+    """A seed."""
+    if not text.strip().isdecimal():
+        raise ExitwiseError(f"seeds are whole numbers such as 1,2, found {text!r}")
+    return int(text)
+
+
+def tell_plan(
+    experiments: "Experiments", tables: Sequence[str], wanted: "Sequence[Job]", store: "Store"
+) -> None:
+    """How many cells there are, done, failed and to run, and how long that may take."""
+    from exitwise.experiments import estimate, in_order
+
+    cells = in_order(place.cell for place in experiments.places(tables))
+    done = sum(store.has(cell.key) for cell in cells)
+    failed = sum(store.failure(cell.key) is not None for cell in cells)
+    to_run = sum(not job.is_trained for job in wanted)
+    seconds, unknown = estimate(wanted, in_order(p.cell for p in experiments.places()), store)
+    typer.echo(
+        f"{len(cells)} cells: {done} done, {failed} failed, {to_run} to run; "
+        f"about {seconds / 60:.0f} minutes" + (f" and {unknown} not known yet" if unknown else "")
+    )
+
+
+def list_jobs(wanted: "Sequence[Job]") -> None:
+    """What would be run, in its order."""
+    for job in wanted:
+        looks = "".join(f", {observation}" for observation in job.observations)
+        typer.echo(f"{job.cell.key}  {job.cell.name}{looks}")
+
+
+def show_tables(experiments: "Experiments", tables: Sequence[str], store: "Store") -> None:
+    """The tables as they stand, in Markdown."""
+    from exitwise.experiments import score_markdown
+
+    for name, table in experiments.chosen(tables).items():
+        typer.echo(f"\n{table.source}: {table.title}\n")
+        typer.echo(score_markdown(experiments, name, store))

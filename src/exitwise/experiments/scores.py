@@ -1,0 +1,69 @@
+"""What the results of a table's cells say, by row, column and seed."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from exitwise.experiments.plan import Experiments, Place
+from exitwise.experiments.store import Result, Store
+from exitwise.experiments.table import Row, Table
+
+Scores = dict[str, dict[str, dict[int, float]]]
+"""Row, column, seed."""
+
+
+def table_scores(experiments: Experiments, name: str, store: Store) -> Scores:
+    """The scores of all rows as far as they are there."""
+    table = experiments.tables[name]
+    found: Scores = {row.name: {} for row in table.rows}
+    for place, result in finished(experiments.places([name]), store):
+        half = experiments.overlay.encoders[place.row.encoder].variables["half"]
+        for column in columns_of(table, place.cell.task):
+            exits = exit_scores(result, column)
+            score = chosen_score(place.row, exits, str(half))
+            if score is not None:
+                found[place.row.name].setdefault(column, {})[place.cell.seed] = score
+    return found
+
+
+def layer_scores(
+    experiments: Experiments, name: str, store: Store
+) -> dict[str, dict[str, dict[int, dict[int, float]]]]:
+    """By row, column, layer and seed."""
+    table = experiments.tables[name]
+    found: dict[str, dict[str, dict[int, dict[int, float]]]] = {row.name: {} for row in table.rows}
+    for place, result in finished(experiments.places([name]), store):
+        for column in columns_of(table, place.cell.task):
+            layers = found[place.row.name].setdefault(column, {})
+            for layer, score in exit_scores(result, column).items():
+                layers.setdefault(int(layer), {})[place.cell.seed] = score
+    return found
+
+
+def finished(places: Iterable[Place], store: Store) -> Iterable[tuple[Place, Result]]:
+    """The places whose cells have ended, with their results."""
+    return ((place, store.read(place.cell.key)) for place in places if store.has(place.cell.key))
+
+
+def columns_of(table: Table, task: str) -> list[str]:
+    """The columns of a task: one, or one for each of its validation sets."""
+    return [column for column in table.columns if column.partition(":")[0] == task]
+
+
+def validation_set(result: Result, column: str) -> Mapping[str, Any]:
+    """The scores on the set of a column: the first one, or that behind the colon."""
+    scores: Mapping[str, Mapping[str, Any]] = result["scores"]
+    suffix = column.partition(":")[2]
+    return scores[f"validation_{suffix}"] if suffix else next(iter(scores.values()))
+
+
+def exit_scores(result: Result, column: str) -> dict[str, float]:
+    """The score of each exit."""
+    exits = validation_set(result, column)["exits"]
+    return {layer: scores["score"] for layer, scores in exits.items()}
+
+
+def chosen_score(row: Row, exits: Mapping[str, float], half: str) -> float | None:
+    """What of a run stands in the row; `None` if the run has no such exit."""
+    if row.score == "average":
+        return sum(exits.values()) / len(exits)
+    return exits.get(half) if row.score == "half" else exits[max(exits, key=int)]

@@ -1,0 +1,78 @@
+"""`exitwise reproduce`: the plan, the run and its end."""
+
+from pathlib import Path
+
+import pytest
+
+from exitwise.cli.app import main
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+
+
+def reproduce(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", *map(str, arguments), "--experiments", str(EXPERIMENTS)])
+    said = capsys.readouterr()
+    code = ended.value.code
+    assert isinstance(code, int)
+    return code, said.out, said.err
+
+
+def test_a_plan_lists_every_cell_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    options = ("--overlay", "paper", "--tasks", "rte", "--seeds", "1,2", "--plan")
+    code, out, _ = reproduce(capsys, "table2", "figure6", *options, "--results", tmp_path / "r")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].startswith("16 cells: 0 done, 0 failed, 16 to run")
+    assert lines[1].endswith("  acl rte seed 1")
+    assert len(lines) == 17
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_is_run_and_shown_beside_the_papers_numbers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, tiny_path: str, tiny_glue: Path
+) -> None:
+    options = (
+        *("--overlay", "smoke", "--encoder", f"bert={tiny_path}", "--data-dir", tiny_glue),
+        *("--results", tmp_path / "results", "--runs", tmp_path / "runs"),
+    )
+    code, out, _ = reproduce(capsys, "figure2", *options)
+    assert code == 0
+    assert "2 cells: 0 done, 0 failed, 2 to run; about 0 minutes and 2 not known yet" in out
+    assert "| A: CE | 50.0 (1) [65.3] |" in out
+    code, out, _ = reproduce(capsys, "figure2", *options)
+    assert "2 cells: 2 done, 0 failed, 0 to run; about 0 minutes\n" in out
+
+
+def test_a_failed_cell_ends_the_command_in_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, tiny_glue: Path
+) -> None:
+    options = (
+        *("--overlay", "smoke", "--encoder", f"bert={tmp_path / 'none'}", "--data-dir", tiny_glue),
+        *("--results", tmp_path / "results", "--runs", tmp_path / "runs"),
+    )
+    code, _, err = reproduce(capsys, "figure2", *options)
+    assert code == 2
+    assert err.splitlines()[-1].startswith("exitwise: 2 cells failed, ce rte seed 1 first")
+    assert "--retry" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["table9"], "no table 'table9'"),
+        (["table2", "--overlay", "huge"], "no overlay 'huge'"),
+        (["table2", "--seeds", "one"], "seeds are whole numbers such as 1,2, found 'one'"),
+        (["table2", "--tasks", "stsb"], "the overlay has no task stsb"),
+        (["table2", "--encoder", "bert"], "--encoder reads NAME=PATH, found 'bert'"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    code, _, err = reproduce(capsys, *options)
+    assert code == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1

@@ -1,0 +1,129 @@
+"""Cells are run once, whatever stops them, and what fails stops no other."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from exitwise.experiments import Experiments, Job, Runner, Store, jobs, score_markdown
+from exitwise.experiments.scores import layer_scores
+
+from .conftest import EXPERIMENTS
+
+
+@pytest.fixture
+def experiments(tiny_path: str) -> Experiments:
+    return Experiments.read(EXPERIMENTS, "smoke").narrowed(
+        encoders={"bert": tiny_path, "roberta": tiny_path}
+    )
+
+
+class Bench:
+    """A store, a folder of runs and the tiny tasks."""
+
+    def __init__(self, tmp_path: Path, data_dir: Path) -> None:
+        self.store = Store(tmp_path / "results")
+        self.runs = tmp_path / "runs"
+        self.runner = Runner(self.store, self.runs, str(data_dir), angle_batches=2)
+        self.names: list[str] = []
+
+    def run(self, wanted: list[Job]) -> None:
+        self.runner.run(wanted, lambda job: self.names.append(job.cell.name))
+
+
+@pytest.fixture
+def bench(tmp_path: Path, tiny_glue: Path) -> Bench:
+    return Bench(tmp_path, tiny_glue)
+
+
+def test_every_table_and_figure_runs_to_its_numbers(experiments: Experiments, bench: Bench) -> None:
+    places = list(experiments.places())
+    bench.run(jobs(places, bench.store))
+    failures = [path.read_text() for path in bench.store.folder.glob("*.failed.json")]
+    assert failures == []
+    assert jobs(places, bench.store) == []
+    for name, table in experiments.tables.items():
+        page = score_markdown(experiments, name, bench.store)
+        assert page.count("(1)") >= len(table.rows), page
+    curves = layer_scores(experiments, "figure3", bench.store)
+    assert set(curves["ACL"]["mrpc"]) == {1, 2, 3, 4, 5, 6}
+    assert set(curves["TinyBERT (6L)"]["mrpc"]) == {3}
+    angles = [place for place in places if place.observation == "angles"]
+    assert len(bench.store.read(angles[0].cell.key, "angles")["angles"]) == 2
+    maps = [place for place in places if place.observation == "embeddings-1"]
+    found = bench.store.read(maps[0].cell.key, "embeddings-1")
+    assert (len(found["samples"]), len(found["label_embeddings"])) == (12, 2)
+    assert not list(bench.runs.glob("hidden_states*"))
+
+
+def test_a_result_says_all_that_a_reader_needs(experiments: Experiments, bench: Bench) -> None:
+    places = [p for p in experiments.places(["table2"]) if p.row.name == "ACL"]
+    bench.run(jobs(places, bench.store))
+    cell = places[0].cell
+    result = bench.store.read(cell.key)
+    assert result["recipe"] == cell.recipe
+    assert result["environment"]["packages"]["torch"]
+    assert result["seconds"]["all"] > 0
+    assert len(result["labels"]) == len(result["answers"]["1"]) == 12
+    assert set(result["geometry"]["6"]) >= {"alignment", "uniformity", "own_label_similarity"}
+    assert result["open_gates"]["exits"]
+    assert str(bench.runs) not in json.dumps(result)
+
+
+def test_what_is_done_is_not_run_again_and_a_missing_backbone_is(
+    experiments: Experiments, bench: Bench
+) -> None:
+    places = [p for p in experiments.places(["table2"]) if p.row.name == "(e) 2ST"]
+    bench.run(jobs(places, bench.store))
+    before = {path: path.read_bytes() for path in bench.store.folder.glob("*.json")}
+    assert jobs(places, bench.store) == []
+    shutil.rmtree(bench.runs)  # as in a fresh clone: results without models
+    more = [p for p in experiments.places(["table2"]) if p.row.name == "(c) without ACL-Grad"]
+    wanted = jobs(more, bench.store)
+    assert [job.cell.key for job in wanted] == [more[0].cell.key]
+    bench.run(wanted)
+    assert bench.store.has(more[0].cell.key)
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_a_failure_is_noted_and_the_others_run(
+    experiments: Experiments, bench: Bench, tiny_glue: Path
+) -> None:
+    mrpc = [p for p in experiments.places(["figure3"]) if p.row.name in ("ACL", "JT")]
+    acl = mrpc[0].cell
+    assert acl.backbone is not None
+    blocked = bench.runs / acl.backbone.key
+    blocked.parent.mkdir()
+    blocked.write_text("a file where a run should be")
+    bench.run(jobs(mrpc, bench.store))
+    assert bench.store.has(mrpc[1].cell.key)
+    failure = bench.store.failure(acl.backbone.key)
+    assert failure is not None and "is no run" in failure["error"]
+    inherited = bench.store.failure(acl.key)
+    assert inherited is not None and "is no run" in inherited["error"]
+    assert jobs(mrpc, bench.store) == []
+    blocked.unlink()
+    again = jobs(mrpc, bench.store, retry=True)
+    assert [job.cell.key for job in again] == [acl.backbone.key, acl.key]
+    bench.run(again)
+    assert bench.store.failure(acl.key) is None
+
+
+def test_an_interrupted_cell_goes_on_and_what_was_before_it_stays(
+    experiments: Experiments, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = [p for p in experiments.places(["table2"]) if p.row.name == "(e) 2ST"]
+    wanted = jobs(places, bench.store)
+    assert len(wanted) == 2
+
+    def stop(job: Job) -> None:
+        if job.cell.backbone is not None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bench.runner.run(wanted, stop)
+    rest = jobs(places, bench.store)
+    assert [job.cell.key for job in rest] == [places[0].cell.key]
+    bench.run(rest)
+    assert jobs(places, bench.store) == []
