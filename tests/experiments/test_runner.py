@@ -8,6 +8,7 @@ import pytest
 
 from exitwise.experiments import Experiments, Job, Runner, Store, jobs, score_markdown
 from exitwise.experiments.scores import layer_scores
+from exitwise.experiments.verdicts import verdicts
 
 from .conftest import EXPERIMENTS
 
@@ -46,6 +47,11 @@ def test_every_table_and_figure_runs_to_its_numbers(experiments: Experiments, be
     for name, table in experiments.tables.items():
         page = score_markdown(experiments, name, bench.store)
         assert page.count("(1)") >= len(table.rows), page
+        found = verdicts(experiments, name, bench.store)
+        assert len(found) == len(table.claims)
+        for verdict in found:  # of a single seed
+            assert verdict.sentence.startswith("not decidable with this budget: "), verdict
+            assert "1 seed" in verdict.sentence
     curves = layer_scores(experiments, "figure3", bench.store)
     assert set(curves["ACL"]["mrpc"]) == {1, 2, 3, 4, 5, 6}
     assert set(curves["TinyBERT (6L)"]["mrpc"]) == {3}

@@ -6,6 +6,7 @@ import pytest
 
 from exitwise.errors import ExitwiseError, RecipeError
 from exitwise.experiments import Experiments, in_order
+from exitwise.experiments.claims import GreaterClaim
 from exitwise.experiments.overlay import read_overlay
 from exitwise.experiments.table import Row, Table, read_named, read_tables
 
@@ -101,6 +102,13 @@ def test_two_rows_of_one_name_are_refused() -> None:
     row = Row(name="CE", encoder="bert", recipe="ce")
     with pytest.raises(ValueError, match="found twice: CE"):
         Table(title="t", source="s", columns=("rte",), rows=(row, row))
+
+
+def test_a_claim_about_no_row_is_refused() -> None:
+    row = Row(name="CE", encoder="bert", recipe="ce")
+    claim = GreaterClaim(text="t", source="s", better="CE", worse="SCL")
+    with pytest.raises(ValueError, match="a row that the table lacks: SCL"):
+        Table(title="t", source="s", columns=("rte",), rows=(row,), claims=(claim,))
 
 
 def test_a_number_for_no_column_is_refused() -> None:

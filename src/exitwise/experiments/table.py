@@ -79,6 +79,10 @@ class Table:
         if unknown:
             raise ValueError(f"the paper's numbers name no column of the table: {unknown}")
 
+        missing = sorted({row for claim in self.claims for row in claim.rows} - set(names))
+        if missing:
+            raise ValueError(f"a claim speaks of a row that the table lacks: {missing[0]}")
+
     @property
     def tasks(self) -> tuple[str, ...]:
         """The tasks of the columns, each once."""

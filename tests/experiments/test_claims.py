@@ -1,0 +1,117 @@
+"""What counts as reproduced, contradicted, or neither."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from exitwise.experiments.claims import (
+    BoundClaim,
+    Claim,
+    CountClaim,
+    GreaterClaim,
+    OrderClaim,
+    SpreadClaim,
+    Values,
+)
+from exitwise.experiments.statistics import paired_test, read_together
+from exitwise.recipe import from_plain, to_plain
+
+SAID = {"text": "it is so", "source": "Table 9"}
+NOISE = (0.0, 0.1, -0.1, 0.05, -0.05)
+MEMBERS = {
+    "greater": {"better": "a", "worse": "b"},
+    "order": {"order": ("a", "b", "c")},
+    "count": {"better": "a", "worse": "b", "at_least": 1, "of": 2},
+    "bound": {"row": "a", "above": 50.0},
+    "spread": {"less": ("a", "b"), "more": ("c", "d")},
+}
+
+
+def scores(**means: float | Sequence[float]) -> Values:
+    """Five seeds of each row around its mean, on one task or several."""
+    return {
+        row: {
+            f"task{number}": {seed: each + noise for seed, noise in enumerate(NOISE)}
+            for number, each in enumerate([mean] if isinstance(mean, float) else mean)
+        }
+        for row, mean in means.items()
+    }
+
+
+def decided(claim: Claim, values: Values) -> str:
+    tests = [paired_test(label, each) for label, each in claim.differences(values).items()]
+    return claim.decide(read_together(tests))
+
+
+@pytest.mark.parametrize("kind", Claim.registry)
+def test_every_claim_reads_from_a_table_and_is_undecided_without_results(kind: str) -> None:
+    claim = Claim.registry[kind](**SAID, **MEMBERS[kind])
+    assert from_plain(type(claim), to_plain(claim)) == claim
+    assert claim.rows
+    assert decided(claim, {row: {} for row in claim.rows}).startswith("not decidable")
+    assert decided(claim, {}).startswith("not decidable")
+
+
+@pytest.mark.parametrize("kind", Claim.registry)
+def test_no_claim_is_decided_by_one_seed(kind: str) -> None:
+    claim = Claim.registry[kind](**SAID, **MEMBERS[kind])
+    values = {row: {"task": {1: 90.0 - 5 * i}} for i, row in enumerate(claim.rows)}
+    assert decided(claim, values).startswith("not decidable")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "outcome"),
+    [(81.0, 80.0, "reproduced"), (79.0, 80.0, "contradicted"), (80.0, 80.0, "not decidable")],
+)
+def test_greater(a: float, b: float, outcome: str) -> None:
+    values = {
+        "a": {"t": {s: a + n for s, n in enumerate(NOISE)}},
+        "b": {"t": {s: b - n for s, n in enumerate(NOISE)}},
+    }
+    assert decided(GreaterClaim(**SAID, better="a", worse="b"), values).startswith(outcome)
+
+
+def test_only_seeds_that_both_have_are_compared() -> None:
+    values = {"a": {"t": {1: 90.0, 2: 81.0, 3: 81.2}}, "b": {"t": {2: 80.0, 3: 80.0, 4: 10.0}}}
+    found = GreaterClaim(**SAID, better="a", worse="b").differences(values)
+    assert found["a > b"] == pytest.approx([1.0, 1.2])
+
+
+def test_an_order_needs_its_ends_apart_and_no_neighbours_reversed() -> None:
+    claim = OrderClaim(**SAID, order=("a", "b", "c"))
+    wobble = {"c": {"task0": {s: 79.0 + 2 * n for s, n in enumerate(NOISE)}}}
+    assert decided(claim, {**scores(a=81.0, b=80.0), **wobble}) == "reproduced"
+    assert decided(claim, {**scores(a=79.0, b=79.0), **wobble}).startswith("not decidable")
+    reversed_pair = {"b": {"task0": {s: 83.0 - n for s, n in enumerate(NOISE)}}}
+    values = {**scores(a=81.0), **reversed_pair, **wobble}
+    assert decided(claim, values) == "contradicted"
+
+
+def test_counting_leaves_open_what_was_not_run() -> None:
+    spread = {"b": {f"task{t}": {s: 80.0 - n for s, n in enumerate(NOISE)} for t in range(3)}}
+    claim = CountClaim(**SAID, better="a", worse="b", at_least=2, of=3)
+    assert decided(claim, {**scores(a=[82.0, 82.0, 78.0]), **spread}) == "reproduced"
+    assert decided(claim, {**scores(a=[82.0, 78.0, 78.0]), **spread}) == "contradicted"
+    assert decided(claim, {**scores(a=[82.0, 80.0, 78.0]), **spread}).startswith("not decid")
+
+
+def test_a_quantity_between_two_bounds() -> None:
+    claim = BoundClaim(**SAID, row="a", above=10.0, below=30.0)
+    assert decided(claim, scores(a=20.0)) == "reproduced"
+    assert decided(claim, scores(a=40.0)) == "contradicted"
+    with pytest.raises(ValueError, match="give a bound"):
+        BoundClaim(**SAID, row="a")
+
+
+def test_ranges_are_compared_seed_by_seed() -> None:
+    claim = SpreadClaim(**SAID, less=("a", "b"), more=("c", "d"))
+    wide = {"d": {"task0": {s: 84.0 + n / 2 for s, n in enumerate(NOISE)}}}
+    values = {**scores(a=80.0, b=80.2, c=80.0), **wide}
+    assert decided(claim, values) == "reproduced"
+    swapped = SpreadClaim(**SAID, less=("c", "d"), more=("a", "b"))
+    assert decided(swapped, values) == "contradicted"
+
+
+def test_an_order_of_one_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 2 rows"):
+        OrderClaim(**SAID, order=("a",))
