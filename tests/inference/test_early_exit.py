@@ -101,6 +101,30 @@ def test_a_layer_sees_the_rows_that_still_run_and_no_others(
     assert seen == expected
 
 
+@pytest.mark.field_case(3)
+@pytest.mark.parametrize("batch_size", [1, 8, 40])
+def test_with_nobody_leaving_no_row_is_regrouped_and_no_work_grows_with_the_rows(
+    make_engine: MakeEngine,
+    texts: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    batch_size: int,
+) -> None:
+    engine = make_engine()
+    calls: Counter[str] = Counter()
+    for name in ("start", "run", "keep", "join"):
+        whole = getattr(engine, name)
+
+        def counted(*args: object, name: str = name, whole: Callable = whole, **kwargs: object):  # noqa: ANN202
+            calls[name] += 1
+            return whole(*args, **kwargs)
+
+        monkeypatch.setattr(engine, name, counted)
+    answers = EarlyExit(engine, ConfidencePolicy(threshold=None), batch_size=batch_size)(texts)
+    assert set(answers.layers) == {3}
+    batches = len(texts) // batch_size
+    assert calls == {"start": batches, "run": 3 * batches}
+
+
 @pytest.mark.field_case(10)
 @pytest.mark.field_case(20)
 def test_layers_after_the_last_running_row_are_not_run(
