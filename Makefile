@@ -26,7 +26,7 @@ format: $(VENV)/ready
 	$(BIN)/ruff check --fix .
 
 results: $(VENV)/ready
-	$(BIN)/python -m exitwise.experiments experiments/results docs/results.md
+	$(BIN)/python -m exitwise.experiments experiments docs/results.md
 
 # The 12-layer encoder is measured where it is at hand; all else needs the 6-layer one and GLUE.
 GLUE ?= ../shared/glue

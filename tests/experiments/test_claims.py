@@ -21,7 +21,7 @@ NOISE = (0.0, 0.1, -0.1, 0.05, -0.05)
 MEMBERS = {
     "greater": {"better": "a", "worse": "b"},
     "order": {"order": ("a", "b", "c")},
-    "count": {"better": "a", "worse": "b", "at_least": 1, "of": 2},
+    "count": {"better": "a", "worse": ("b",), "at_least": 1, "of": 2},
     "bound": {"row": "a", "above": 50.0},
     "spread": {"less": ("a", "b"), "more": ("c", "d")},
 }
@@ -89,7 +89,7 @@ def test_an_order_needs_its_ends_apart_and_no_neighbours_reversed() -> None:
 
 def test_counting_leaves_open_what_was_not_run() -> None:
     spread = {"b": {f"task{t}": {s: 80.0 - n for s, n in enumerate(NOISE)} for t in range(3)}}
-    claim = CountClaim(**SAID, better="a", worse="b", at_least=2, of=3)
+    claim = CountClaim(**SAID, better="a", worse=("b",), at_least=2, of=3)
     assert decided(claim, {**scores(a=[82.0, 82.0, 78.0]), **spread}) == "reproduced"
     assert decided(claim, {**scores(a=[82.0, 78.0, 78.0]), **spread}) == "contradicted"
     assert decided(claim, {**scores(a=[82.0, 80.0, 78.0]), **spread}).startswith("not decid")
@@ -115,3 +115,36 @@ def test_ranges_are_compared_seed_by_seed() -> None:
 def test_an_order_of_one_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 2 rows"):
         OrderClaim(**SAID, order=("a",))
+
+
+def test_a_range_of_one_row_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 2 rows on either side"):
+        SpreadClaim(**SAID, less=("a", "b"), more=("c",))
+
+
+def test_a_win_is_one_over_every_rival_and_a_loss_is_one_against_any() -> None:
+    claim = CountClaim(**SAID, better="a", worse=("b", "c"), at_least=1, of=1)
+    rivals = {r: {"task0": {s: 80.0 - n for s, n in enumerate(NOISE)}} for r in "bc"}
+    assert decided(claim, {**scores(a=82.0), **rivals}) == "reproduced"
+    rivals["c"] = {"task0": {s: 84.0 - n for s, n in enumerate(NOISE)}}
+    assert decided(claim, {**scores(a=82.0), **rivals}) == "contradicted"
+    with pytest.raises(ValueError, match="at_least be at most 1, found 2"):
+        CountClaim(**SAID, better="a", worse=("b",), at_least=2, of=1)
+
+
+def test_two_validation_sets_of_a_task_count_once() -> None:
+    claim = CountClaim(**SAID, better="a", worse=("b",), at_least=1, of=7)
+    values = {
+        "a": {"mnli": {1: 80.0}, "mnli:mismatched": {1: 82.0}},
+        "b": {"mnli": {1: 79.0}, "mnli:mismatched": {1: 79.0}},
+    }
+    assert claim.differences(values) == {"a > b on mnli": [2.0]}
+
+
+def test_seeds_without_all_columns_do_not_count() -> None:
+    values = {
+        "a": {"t": {1: 80.0, 2: 81.0, 3: 82.0}, "u": {1: 50.0, 2: 51.0}},
+        "b": {"t": {1: 79.0, 2: 79.0, 3: 79.0}, "u": {1: 40.0, 2: 40.0}},
+    }
+    found = GreaterClaim(**SAID, better="a", worse="b").differences(values)
+    assert found == {"a > b": pytest.approx([5.5, 6.5])}

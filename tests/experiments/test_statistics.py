@@ -13,6 +13,7 @@ from exitwise.experiments.statistics import (
     holm,
     over_examples,
     paired_test,
+    read_together,
     sign_flip_p,
     smallest_visible,
     summary,
@@ -121,3 +122,19 @@ def test_adjusted_p_values_keep_their_order_and_never_shrink(p_values: list[floa
     assert min(adjusted) == pytest.approx(min(1.0, len(p_values) * min(p_values)))
     pairs = sorted(zip(p_values, adjusted, strict=True))
     assert [new for _, new in pairs] == sorted(new for _, new in pairs)
+
+
+def test_a_number_that_is_none_is_left_out() -> None:
+    assert paired_test("a > b", [1.0, math.nan, 2.0]) == paired_test("a > b", [1.0, 2.0])
+
+
+def test_comparisons_of_one_seed_do_not_make_the_others_harder() -> None:
+    tests = [paired_test("a > b", [1.0, 1.1, 0.9]), paired_test("a > c", [1.0])]
+    together = read_together(tests)
+    assert together[0].adjusted == tests[0].p
+    assert together[1].adjusted == 1.0
+
+
+def test_unlabelled_examples_are_left_out() -> None:
+    labels = np.array([0, 0, -1, -1])
+    assert over_examples(np.zeros(4, dtype=int), labels, accuracy) == (100.0, 100.0)

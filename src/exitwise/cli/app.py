@@ -16,6 +16,7 @@ from exitwise.cli.export import export
 from exitwise.cli.plan import plan
 from exitwise.cli.predict import predict
 from exitwise.cli.program import QUIET, VERBOSE, run
+from exitwise.cli.report import report
 from exitwise.cli.reports import tell
 from exitwise.cli.reproduce import reproduce
 from exitwise.cli.train import train
@@ -27,7 +28,19 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (train, evaluate, calibrate, export, predict, benchmark, plan, reproduce, demo):
+COMMANDS = (
+    train,
+    evaluate,
+    calibrate,
+    export,
+    predict,
+    benchmark,
+    plan,
+    reproduce,
+    report,
+    demo,
+)
+for command in COMMANDS:
     app.command()(command)
 
 

@@ -5,7 +5,6 @@ from exitwise.experiments.estimate import estimate
 from exitwise.experiments.markdown import score_markdown
 from exitwise.experiments.overlay import Overlay
 from exitwise.experiments.plan import Experiments, Place, in_order
-from exitwise.experiments.results import read_results, results_page
 from exitwise.experiments.runner import Job, Runner, jobs
 from exitwise.experiments.store import Store
 from exitwise.experiments.table import Row, Table
@@ -23,7 +22,5 @@ __all__ = [
     "estimate",
     "in_order",
     "jobs",
-    "read_results",
-    "results_page",
     "score_markdown",
 ]

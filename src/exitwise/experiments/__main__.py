@@ -1,5 +1,5 @@
-"""`python -m exitwise.experiments RESULTS PAGE` writes the tables of a page from results."""
+"""`python -m exitwise.experiments EXPERIMENTS PAGE` writes the page of all results."""
 
-from exitwise.experiments.results import main
+from exitwise.experiments.documentation import main
 
 main()

@@ -88,8 +88,8 @@ class OrderClaim(Claim):
     """Each system is at least as good as the next one.
 
     It holds if the first is significantly better than the last and no two neighbours are
-    significantly the other way round. That all neighbours differ significantly would be more than
-    the paper's own numbers show.
+    significantly the other way round; other pairs are not looked at. That all neighbours differ
+    significantly would be more than the paper's own numbers show.
 
     Attributes:
         order: the rows, the best first.
@@ -124,43 +124,53 @@ class OrderClaim(Claim):
 @Claim.registry.register
 @dataclass(frozen=True, kw_only=True)
 class CountClaim(Claim):
-    """One system is better than another on at least so many columns.
+    """One system is better than another, or than each of several, on at least so many tasks.
 
-    It is contradicted if the columns that are not significantly the other way round are fewer.
+    A task with two validation sets counts once, by their mean. The claim is contradicted if the
+    tasks that are not significantly the other way round are too few.
 
     Attributes:
         better: the row.
-        worse: the other row.
-        at_least: so many columns.
-        of: of so many; columns that were not run count as undecided.
+        worse: the other rows.
+        at_least: so many tasks.
+        of: of so many; tasks that were not run count as undecided.
     """
 
     better: str
-    worse: str
+    worse: tuple[str, ...]
     at_least: int
     of: int
 
+    def __post_init__(self) -> None:
+        if not self.worse or self.at_least > self.of:
+            raise ValueError(
+                f"worse needs a row and at_least be at most {self.of}, found {self.at_least}"
+            )
+
     @property
     def rows(self) -> tuple[str, ...]:
-        """Both."""
-        return self.better, self.worse
+        """All of them."""
+        return self.better, *self.worse
 
     def differences(self, values: Values) -> dict[str, list[float]]:
-        """Column by column."""
-        shared = [c for c in values.get(self.better, {}) if c in values.get(self.worse, {})]
+        """Task by task and rival by rival."""
+        tasks: dict[str, list[str]] = {}
+        for column in values.get(self.better, {}):
+            tasks.setdefault(task_of(column), []).append(column)
         return {
-            f"{self.better} > {self.worse} on {column}": gaps(
-                values, self.better, self.worse, columns=[column]
-            )
-            for column in shared
+            f"{self.better} > {rival} on {task}": gaps(values, self.better, rival, columns=columns)
+            for task, columns in tasks.items()
+            for rival in self.worse
         }
 
     def decide(self, tests: Sequence[Comparison]) -> Outcome:
-        """By counting."""
-        if sum(map(is_positive, tests)) >= self.at_least:
+        """By counting the tasks won against all rivals, and those lost against one."""
+        size = len(self.worse)
+        by_task = [tests[start : start + size] for start in range(0, len(tests), size)]
+        if sum(all(map(is_positive, task)) for task in by_task) >= self.at_least:
             return "reproduced"
-        possible = self.of - sum(map(is_negative, tests))
-        return "contradicted" if possible < self.at_least else UNDECIDED
+        lost = sum(any(map(is_negative, task)) for task in by_task)
+        return "contradicted" if self.of - lost < self.at_least else UNDECIDED
 
 
 @Claim.registry.register
@@ -211,6 +221,10 @@ class SpreadClaim(Claim):
     less: tuple[str, ...]
     more: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        if len(self.less) < 2 or len(self.more) < 2:
+            raise ValueError("a range needs at least 2 rows on either side")
+
     @property
     def rows(self) -> tuple[str, ...]:
         """All of them."""
@@ -233,31 +247,43 @@ def is_negative(test: Comparison) -> bool:
     return test.adjusted <= LEVEL and test.difference < 0
 
 
+def task_of(column: str) -> str:
+    """The task of a column, which may name one of its validation sets behind a colon."""
+    return column.partition(":")[0]
+
+
 def gaps(
     values: Values, better: str, worse: str, *, columns: Iterable[str] | None = None
 ) -> list[float]:
-    """The differences of two rows by seed, over the columns where both have that seed."""
+    """The differences of two rows by seed: means over the columns that both have.
+
+    A seed counts if both have it on all of these columns: means over different tasks would make
+    the difference of tasks one of seeds.
+    """
     first, second = values.get(better, {}), values.get(worse, {})
-    chosen = first.keys() & second.keys() if columns is None else set(columns)
-    found: dict[int, list[float]] = {}
-    for column in sorted(chosen):
-        for seed in first[column].keys() & second[column].keys():
-            found.setdefault(seed, []).append(first[column][seed] - second[column][seed])
-    return [float(np.mean(found[seed])) for seed in sorted(found)]
+    shared = [column for column in first if column in second]
+    chosen = shared if columns is None else [column for column in columns if column in shared]
+    left, right = by_seed(first, chosen), by_seed(second, chosen)
+    return [left[seed] - right[seed] for seed in sorted(left.keys() & right.keys())]
 
 
-def by_seed(columns: Mapping[str, Mapping[int, float]]) -> dict[int, float]:
-    """The mean over the columns, seed by seed."""
-    found: dict[int, list[float]] = {}
-    for seeds in columns.values():
-        for seed, value in seeds.items():
-            found.setdefault(seed, []).append(value)
-    return {seed: float(np.mean(found[seed])) for seed in sorted(found)}
+def by_seed(
+    columns: Mapping[str, Mapping[int, float]], chosen: Sequence[str] | None = None
+) -> dict[int, float]:
+    """The mean over some columns, all by default, of the seeds that have every one of them."""
+    kept = [columns[column] for column in (columns if chosen is None else chosen)]
+    if not kept:
+        return {}
+    seeds = set.intersection(*(set(each) for each in kept))
+    means = {seed: float(np.mean([each[seed] for each in kept])) for seed in sorted(seeds)}
+    return {seed: mean for seed, mean in means.items() if np.isfinite(mean)}
 
 
 def ranges(values: Values, rows: Sequence[str]) -> dict[int, float]:
     """The largest less the smallest value of some rows, of seeds that all of them have."""
-    found = [by_seed(values.get(row, {})) for row in rows]
+    kept = [values.get(row, {}) for row in rows]
+    shared = [column for column in kept[0] if all(column in each for each in kept)]
+    found = [by_seed(each, shared) for each in kept]
     seeds = set.intersection(*(set(each) for each in found))
     return {
         seed: max(each[seed] for each in found) - min(each[seed] for each in found)

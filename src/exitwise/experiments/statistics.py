@@ -114,13 +114,16 @@ def over_examples(
 
     Args:
         answers: of one system.
-        labels: the true classes.
+        labels: the true classes; rows with -1 are left out.
         score: of answers and labels, such as accuracy.
         against: the answers of another system on the same examples; the score of `answers` less
             that of `against`, on the same rows, is then what varies.
         seed: of the resampling.
         resamples: how many.
     """
+    is_labelled = labels >= 0
+    answers, labels = answers[is_labelled], labels[is_labelled]
+    against = None if against is None else against[is_labelled]
     random = np.random.default_rng(seed)
     found = []
     for _ in range(resamples):
@@ -144,6 +147,7 @@ def paired_test(label: str, differences: Sequence[float]) -> Comparison:
     (0.0742, 0.25)
     """
     values = np.asarray(differences, dtype=float)
+    values = values[np.isfinite(values)]
     if len(values) < 2:
         mean = float(values.mean()) if len(values) else float("nan")
         return Comparison(label, mean, len(values), None, 1.0, 1.0, None)
@@ -208,6 +212,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def read_together(tests: Sequence[Comparison]) -> list[Comparison]:
-    """The tests of a table with their adjusted p."""
-    adjusted = holm([test.p for test in tests])
-    return [test._replace(adjusted=p) for test, p in zip(tests, adjusted, strict=True)]
+    """The tests of a table with their adjusted p; those of fewer than two seeds are none."""
+    adjusted = iter(holm([test.p for test in tests if test.num_seeds > 1]))
+    return [test._replace(adjusted=next(adjusted) if test.num_seeds > 1 else 1.0) for test in tests]

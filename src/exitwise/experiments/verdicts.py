@@ -120,7 +120,7 @@ def in_words(test: Comparison) -> str:
     if test.interval is None:
         return f"{test.label}: {test.difference:+.2f} ({test.num_seeds} seed: nothing can be said)"
     low, high = test.interval
-    seen = "" if test.visible is None else f", visible from {test.visible:.2f}"
+    seen = "" if test.visible is None else f", alone visible from {test.visible:.2f}"
     return (
         f"{test.label}: {test.difference:+.2f} [{low:+.2f}, {high:+.2f}], p {test.p:.3f}, "
         f"Holm {test.adjusted:.3f}, {test.num_seeds} seeds{seen}"

@@ -1,16 +1,17 @@
-"""The results page holds what the results say, and nothing else."""
+"""The page of results holds what the results say, and nothing else."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from exitwise.experiments import read_results, results_page
-from exitwise.experiments.results import first_scores
+from exitwise.experiments.documentation import generated
+from exitwise.experiments.single_runs import first_scores, read_results, results_page
 from exitwise.recipe import Recipe, apply_overrides, from_plain, plain_hash, read_toml
 
-RESULTS = Path(__file__).parents[2] / "experiments" / "results"
-RECIPES = Path(__file__).parents[2] / "experiments" / "recipes"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "experiments" / "results" / "single"
+RECIPES = ROOT / "experiments" / "recipes"
 
 
 @pytest.fixture
@@ -75,5 +76,5 @@ def test_every_result_holds_the_recipe_that_its_name_is_made_of() -> None:
 
 @pytest.mark.field_case(52)
 def test_the_results_page_is_the_one_that_the_results_make() -> None:
-    page = (RESULTS.parents[1] / "docs" / "results.md").read_text(encoding="utf-8")
-    assert page.endswith(results_page(read_results(RESULTS)))
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert page.endswith(generated(ROOT / "experiments"))

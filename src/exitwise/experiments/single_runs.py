@@ -1,19 +1,12 @@
-"""From the results of runs to the tables of `docs/results.md`.
-
-    python -m exitwise.experiments experiments/results docs/results.md
-
-A result is the `result.json` of a run. Nothing on the page is written by hand but the text that
-stands before its first table.
-"""
+"""Runs outside the paper's tables: a run's `result.json` under a name of its own."""
 
 import json
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-Result = Mapping[str, Any]
-MARK = "<!-- generated from here on -->"
+from exitwise.experiments.markdown import markdown
+from exitwise.experiments.store import Result
 
 
 def read_results(folder: Path) -> dict[str, Result]:
@@ -31,10 +24,10 @@ def results_page(results: Mapping[str, Result]) -> str:
         depth = max(int(layer) for layer in first_scores(result)["exits"])
         groups.setdefault((result["recipe"]["data"]["task"], depth), {})[name] = result
     tables = [
-        f"## {task}, {depth} layers\n\n{provenance(group)}\n\n{score_table(group, depth)}"
+        f"### {task}, {depth} layers\n\n{provenance(group)}\n\n{score_table(group, depth)}"
         for (task, depth), group in sorted(groups.items())
     ]
-    return "\n\n".join([*tables, "## Gates\n\n" + gate_table(results), recipes(results)]) + "\n"
+    return "\n\n".join([*tables, "### Gates\n\n" + gate_table(results), recipes(results)]) + "\n"
 
 
 def first_scores(result: Result) -> Mapping[str, Any]:
@@ -110,30 +103,9 @@ def recipes(results: Mapping[str, Result]) -> str:
         ]
         for name, result in results.items()
     ]
-    return "## Recipes\n\n" + markdown(["run", "recipe", "seed", "commit"], rows)
-
-
-def markdown(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table.
-
-    >>> print(markdown(["run", "score"], [["ce", "82.0"]]))
-    | run | score |
-    | --- | --- |
-    | ce | 82.0 |
-    """
-    names = list(header)
-    lines = [names, ["---"] * len(names), *(list(row) for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "### Recipes\n\n" + markdown(["run", "recipe", "seed", "commit"], rows)
 
 
 def number(value: float) -> str:
     """One decimal, as the paper prints scores."""
     return f"{value:.1f}"
-
-
-def main() -> None:
-    """Writes the page behind the text that it begins with."""
-    folder, page = map(Path, sys.argv[1:3])
-    text = page.read_text(encoding="utf-8").partition(MARK)[0] if page.exists() else ""
-    tables = results_page(read_results(folder))
-    page.write_text(f"{text}{MARK}\n\n{tables}", encoding="utf-8")
