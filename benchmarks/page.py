@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from exitwise.experiments.results import MARK
+from exitwise.experiments.markdown import MARK
 from exitwise.run.folder import write_text
 
 ROOT = Path(__file__).parent.parent

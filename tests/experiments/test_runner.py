@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from exitwise.errors import ExitwiseError
 from exitwise.experiments import Experiments, Job, Runner, Store, jobs, score_markdown
 from exitwise.experiments.scores import layer_scores
 from exitwise.experiments.verdicts import verdicts
@@ -133,3 +134,9 @@ def test_an_interrupted_cell_goes_on_and_what_was_before_it_stays(
     assert [job.cell.key for job in rest] == [places[0].cell.key]
     bench.run(rest)
     assert jobs(places, bench.store) == []
+
+
+def test_a_result_that_somebody_broke_is_named(tmp_path: Path) -> None:
+    (tmp_path / "0123456789ab.json").write_text('{"recipe": ')
+    with pytest.raises(ExitwiseError, match=r"0123456789ab\.json is no whole result"):
+        Store(tmp_path).read("0123456789ab")

@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from exitwise.experiments.figures import Picture, pictures
+from exitwise.experiments.markdown import MARK
 from exitwise.experiments.plan import Experiments
 from exitwise.experiments.report import results_markdown
 from exitwise.experiments.single_runs import read_results, results_page
 from exitwise.experiments.store import Store
 
-MARK = "<!-- generated from here on -->"
 SINGLE = "single"
 
 
 def generated(folder: Path) -> str:
     """The part behind the mark: every scale with results, then runs outside the tables."""
     parts = [
-        f"## Scale: {name}\n\n{' '.join(experiments.overlay.note.split())}\n\n"
+        f"## Scale: {name}\n\n"
         + results_markdown(experiments, store, figures=f"figures/{name}").replace("\n## ", "\n### ")
         for name, experiments, store in scales(folder)
     ]

@@ -8,6 +8,9 @@ from exitwise.experiments.plan import Experiments
 from exitwise.experiments.scores import table_scores
 from exitwise.experiments.store import Store
 
+MARK = "<!-- generated from here on -->"
+"""Stands on a page between what is written by hand and what is not."""
+
 
 def score_markdown(experiments: Experiments, name: str, store: Store) -> str:
     """Rows by columns: mean ± standard deviation (seeds), and the paper's number in brackets."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from exitwise.errors import ExitwiseError
 from exitwise.whole_files import write_text
 
 Result = Mapping[str, Any]
@@ -32,8 +33,7 @@ class Store:
 
     def read(self, key: str, observation: str | None = None) -> Result:
         """A result that is there."""
-        found: Result = json.loads(self._path(key, observation).read_text(encoding="utf-8"))
-        return found
+        return read_json(self._path(key, observation))
 
     def write(self, key: str, result: Result, observation: str | None = None) -> None:
         """Adds a result; one that is there already stays as it is."""
@@ -45,8 +45,7 @@ class Store:
         path = self.folder / f"{key}.failed.json"
         if self.has(key) or not path.exists():
             return None
-        found: Result = json.loads(path.read_text(encoding="utf-8"))
-        return found
+        return read_json(path)
 
     def write_failure(self, key: str, name: str, error: Exception) -> None:
         """Notes an error; that of an earlier attempt is replaced."""
@@ -60,3 +59,14 @@ class Store:
     def _write(self, path: Path, result: Result) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         write_text(path, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> Result:
+    """A result from its file; one that somebody has broken is named."""
+    try:
+        found: Result = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ExitwiseError(
+            f"{path} is no whole result ({error}): remove it to run it again"
+        ) from error
+    return found
