@@ -64,7 +64,7 @@ def test_a_failed_cell_ends_the_command_in_one_line(
     [
         (["table9"], "no table 'table9'"),
         (["table2", "--overlay", "huge"], "no overlay 'huge'"),
-        (["table2", "--seeds", "one"], "seeds are whole numbers such as 1,2, found 'one'"),
+        (["table2", "--seeds", "one"], "--seeds is a list such as 1,2, found 'one'"),
         (["table2", "--tasks", "stsb"], "the overlay has no task stsb"),
         (["table2", "--encoder", "bert"], "--encoder reads NAME=PATH, found 'bert'"),
     ],

@@ -48,6 +48,7 @@ def export(
     check_options(form, int8=int8, exits=exits, layer=layer)
     if data is not None and not int8:
         raise RecipeError("--data says what --int8 costs: give both, or neither")
+    kept = None if exits is None else integers(exits, option="--exits", example="2,4,6")
     with other_libraries_quiet(), spinner("exporting"):
         from exitwise.export.new_folder import check_is_new
         from exitwise.inference.policy_file import read_policy
@@ -70,7 +71,7 @@ def export(
                 engine,
                 output,
                 policy=read_policy(folder),
-                exits=None if exits is None else integers(exits, option="--exits", example="2,4,6"),
+                exits=kept,
                 int8=int8,
                 calibration=read_report(folder),
             )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from exitwise.cli import recipe_options as options
+from exitwise.cli.recipe_options import integers
 from exitwise.cli.reports import other_libraries_quiet, reports
 from exitwise.errors import ExitwiseError
 
@@ -48,7 +49,7 @@ def reproduce(
         chosen = Experiments.read(experiments, overlay).narrowed(
             encoders=encoders_of(encoder or []),
             tasks=None if tasks is None else tasks.split(","),
-            seeds=None if seeds is None else [number(each) for each in seeds.split(",")],
+            seeds=None if seeds is None else integers(seeds, option="--seeds", example="1,2"),
         )
         store = Store(results or experiments / "results" / overlay)
         wanted = jobs(list(chosen.places(tables)), store, retry=retry)
@@ -86,13 +87,6 @@ def encoders_of(pairs: Sequence[str]) -> dict[str, str]:
     if wrong:
         raise ExitwiseError(f"--encoder reads NAME=PATH, found {wrong[0]!r}")
     return found
-
-
-def number(text: str) -> int:
-    """A seed."""
-    if not text.strip().isdecimal():
-        raise ExitwiseError(f"seeds are whole numbers such as 1,2, found {text!r}")
-    return int(text)
 
 
 def tell_plan(
