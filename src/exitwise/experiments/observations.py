@@ -130,12 +130,12 @@ def open_shares(path: Path, parts: int = 20) -> list[float]:
 
 def shape(output: ExitOutput, labels: np.ndarray) -> dict[str, float | None]:
     """How an exit's embeddings lie: `Geometry`, and the mean cosine with the own label's."""
-    targets = torch.from_numpy(labels).to(output.embedding.device)
-    found = {
-        name: value.item() for name, value in geometry(output.embedding, targets)._asdict().items()
-    }
+    everything = torch.from_numpy(labels).to(output.embedding.device)
+    is_labelled = everything >= 0
+    targets, samples = everything[is_labelled], output.embedding[is_labelled]
+    found = {name: value.item() for name, value in geometry(samples, targets)._asdict().items()}
     own = output.label_embeddings[targets]
-    found["own_label_similarity"] = cosine_similarity(output.embedding, own).mean().item()
+    found["own_label_similarity"] = cosine_similarity(samples, own).mean().item()
     return {name: None if np.isnan(value) else round(value, 5) for name, value in found.items()}
 
 
