@@ -33,6 +33,8 @@ def result(cell: Cell) -> dict[str, Any]:
             "accelerator": None,
         },
         "seconds": {"all": 60.0},
+        "labels": "0101",
+        "answers": {"6": "0111"},
         "geometry": {"6": {"own_label_similarity": 0.4}},
         "open_gates": {},
     }

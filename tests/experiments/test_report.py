@@ -145,6 +145,13 @@ def test_behind_a_number_are_recipe_runs_machine_and_the_command(state: State) -
     assert f"{command} --results again/results --runs again/runs" in shown
 
 
+def test_scores_have_intervals_over_examples_and_over_seeds(state: State) -> None:
+    page = report_page(state, [])
+    assert "last exit, 95 % over examples" in page
+    assert re.search(r"Last exit: \d\d\.\d over 2 seeds, 95 % from .* by t, from .* by boot", page)
+    assert "100.0 to 100.0" in page  # every made-up answer is right
+
+
 def test_failures_and_what_was_not_run_are_told(state: State) -> None:
     failed, waiting = (
         next(p.cell for p in state.places if p.row.name == name) for name in ("(e) 2ST", "ACL")

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from exitwise.experiments.plan import Experiments
 from exitwise.experiments.scores import table_scores
+from exitwise.experiments.statistics import summary
 from exitwise.experiments.store import Store
 
 MARK = "<!-- generated from here on -->"
@@ -42,11 +41,9 @@ def score_cell(values: list[float], paper: float | None) -> str:
     """
     words = "–"
     if values:
-        words = f"{np.mean(values):.1f}"
-    if len(values) > 1:
-        words += f" ± {np.std(values, ddof=1):.1f}"
-    if values:
-        words += f" ({len(values)})"
+        found = summary(values)
+        spread = "" if found.deviation is None else f" ± {found.deviation:.1f}"
+        words = f"{found.mean:.1f}{spread} ({found.num_seeds})"
     return words if paper is None else f"{words} [{paper:.1f}]"
 
 

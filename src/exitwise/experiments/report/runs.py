@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from exitwise.experiments.intervals import example_interval, over_seeds
 from exitwise.experiments.report.html import Html, element, joined, paragraphs, table
 from exitwise.experiments.report.repeats import Repeat, seedless
 from exitwise.experiments.store import Result, Store
@@ -29,6 +30,7 @@ def run_box(repeat: Repeat, command: str, store: Store) -> Html:
         element("button", "close", class_="close", popovertarget=f"run-{repeat.key}"),
         name,
         paragraphs(repeat.state(store)),
+        last_exit(results.values()),
         seed_table(repeat, store, results),
         started_from(repeat),
         machines(results.values()),
@@ -44,26 +46,38 @@ def run_box(repeat: Repeat, command: str, store: Store) -> Html:
 
 def seed_table(repeat: Repeat, store: Store, results: Mapping[str, Result]) -> Html:
     """A line a seed. An exit that answers one class for every row is marked."""
-    head = ("seed", "cell", "scores by exit", "seconds")
+    head = ("seed", "cell", "scores by exit", "last exit, 95 % over examples", "seconds")
     rows = []
     for cell in repeat.cells:
         failure = store.failure(cell.key)
         if cell.key in results:
             result = results[cell.key]
             said, seconds = scores_in_words(result), f"{result['seconds']['all']:.0f}"
+            low, high = example_interval(result)
+            interval = f"{low:.1f} to {high:.1f}"
         else:
             said = f"failed: {failure['error']}" if failure is not None else "not run"
-            seconds = ""
+            seconds = interval = ""
         rows.append(
             [
                 element("th", str(cell.seed), scope="row"),
                 element("td", element("code", cell.key)),
                 element("td", said),
+                element("td", interval, class_="number"),
                 element("td", seconds, class_="number"),
             ]
         )
     heads = element("tr", *(element("th", each, scope="col") for each in head))
     return table(f"Runs of {repeat.name}", [heads], rows)
+
+
+def last_exit(results: Iterable[Result]) -> Html:
+    """The score of the last exit over the seeds, with its intervals."""
+    scores = []
+    for result in results:
+        exits = next(iter(result["scores"].values()))["exits"]
+        scores.append(exits[max(exits, key=int)]["score"])
+    return paragraphs(f"Last exit: {over_seeds(scores)}." if scores else "")
 
 
 def scores_in_words(result: Result) -> str:
