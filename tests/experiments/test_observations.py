@@ -18,22 +18,32 @@ def output(embedding: torch.Tensor) -> ExitOutput:
 
 
 def test_samples_on_their_label_embedding_have_cosine_one() -> None:
-    found = shape(output(3 * torch.eye(2)[[0, 1, 1, 0]]), np.array([0, 1, 1, 0]))
+    found = shape(output(3 * torch.eye(2)[[0, 1, 1, 0]]), np.array([0, 1, 1, 0]), last=torch.eye(2))
     assert found["own_label_similarity"] == 1.0
     assert found["alignment"] == 0.0
     assert found["negative_similarity"] == 0.0
-    turned = shape(output(torch.eye(2)[[1, 0, 0, 1]]), np.array([0, 1, 1, 0]))
+    turned = shape(output(torch.eye(2)[[1, 0, 0, 1]]), np.array([0, 1, 1, 0]), last=torch.eye(2))
     assert turned["own_label_similarity"] == 0.0
+
+
+def test_the_last_exits_label_embeddings_are_compared_where_they_are_as_wide() -> None:
+    samples, labels = output(torch.eye(2)), np.array([0, 1])
+    assert shape(samples, labels, last=-5 * torch.eye(2))["last_label_similarity"] == -1.0
+    assert shape(samples, labels, last=torch.eye(3)[:2])["last_label_similarity"] is None
 
 
 def test_unlabelled_rows_change_nothing() -> None:
     embedding = torch.randn(6, 2)
     labels = np.array([0, 1, 1, 0, -1, -1])
-    assert shape(output(embedding), labels) == shape(output(embedding[:4]), labels[:4])
+    assert shape(output(embedding), labels, last=torch.eye(2)) == shape(
+        output(embedding[:4]), labels[:4], last=torch.eye(2)
+    )
 
 
 def test_what_is_not_defined_is_none() -> None:
-    found = shape(output(torch.eye(2)), np.array([0, 1]))  # no two samples of one label
+    found = shape(
+        output(torch.eye(2)), np.array([0, 1]), last=torch.eye(2)
+    )  # no two samples of one label
     assert found["alignment"] is None
     assert found["negative_similarity"] == 0.0
 

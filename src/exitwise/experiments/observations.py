@@ -97,7 +97,10 @@ def observe(finished: Finished) -> dict[str, Any]:
             str(layer): digits(output.logits.argmax(dim=1).cpu().numpy())
             for layer, output in outputs.items()
         },
-        "geometry": {str(layer): shape(output, labels) for layer, output in outputs.items()},
+        "geometry": {
+            str(layer): shape(output, labels, last=outputs[max(outputs)].label_embeddings)
+            for layer, output in outputs.items()
+        },
     }
 
 
@@ -128,14 +131,24 @@ def open_shares(path: Path, parts: int = 20) -> list[float]:
     return [round(float(part.mean()), 4) for part in np.array_split(decisions, parts) if len(part)]
 
 
-def shape(output: ExitOutput, labels: np.ndarray) -> dict[str, float | None]:
-    """How an exit's embeddings lie: `Geometry`, and the mean cosine with the own label's."""
+def shape(
+    output: ExitOutput, labels: np.ndarray, *, last: Float[Tensor, "k e"]
+) -> dict[str, float | None]:
+    """How an exit's embeddings lie: `Geometry`, and the mean cosine with the own label's.
+
+    Once with the exit's own label embeddings, and once with those of the last exit, to which ACL-CL
+    draws the samples of all exits; `None` where these are of another width.
+    """
     everything = torch.from_numpy(labels).to(output.embedding.device)
     is_labelled = everything >= 0
     targets, samples = everything[is_labelled], output.embedding[is_labelled]
     found = {name: value.item() for name, value in geometry(samples, targets)._asdict().items()}
-    own = output.label_embeddings[targets]
-    found["own_label_similarity"] = cosine_similarity(samples, own).mean().item()
+    for name, labels_of in (("own", output.label_embeddings), ("last", last)):
+        found[f"{name}_label_similarity"] = (
+            cosine_similarity(samples, labels_of[targets]).mean().item()
+            if labels_of.shape[1] == samples.shape[1]
+            else np.nan
+        )
     return {name: None if np.isnan(value) else round(value, 5) for name, value in found.items()}
 
 
