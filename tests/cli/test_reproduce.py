@@ -1,5 +1,6 @@
 """`exitwise reproduce`: the plan, the run and its end."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -47,10 +48,13 @@ def test_a_table_is_run_and_shown_beside_the_papers_numbers(
 
 
 def test_a_failed_cell_ends_the_command_in_one_line(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, tiny_glue: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, tiny_path: str, tiny_glue: Path
 ) -> None:
+    broken = tmp_path / "broken"  # its configuration alone is whole
+    shutil.copytree(tiny_path, broken)
+    (broken / "model.safetensors").unlink()
     options = (
-        *("--overlay", "smoke", "--encoder", f"bert={tmp_path / 'none'}", "--data-dir", tiny_glue),
+        *("--overlay", "smoke", "--encoder", f"bert={broken}", "--data-dir", tiny_glue),
         *("--results", tmp_path / "results", "--runs", tmp_path / "runs"),
     )
     code, _, err = reproduce(capsys, "figure2", *options)
@@ -66,6 +70,8 @@ def test_a_failed_cell_ends_the_command_in_one_line(
         (["table2", "--overlay", "huge"], "no overlay 'huge'"),
         (["table2", "--seeds", "one"], "--seeds is a list such as 1,2, found 'one'"),
         (["table2", "--tasks", "stsb"], "the overlay has no task stsb"),
+        (["table2", "--encoder", "bert=none"], "the encoder none cannot be read"),
+        (["figure2", "--overlay", "base", "--plan"], "nothing would be run: figure2 has"),
         (["table2", "--encoder", "bert"], "--encoder reads NAME=PATH, found 'bert'"),
     ],
 )

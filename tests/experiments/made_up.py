@@ -109,6 +109,7 @@ def geometry(random: np.random.Generator, layer: int) -> dict[str, float]:
         "alignment": round(1.2 - 0.1 * layer + noise, 5),
         "uniformity": round(-0.4 - 0.2 * layer + noise, 5),
         "own_label_similarity": round(0.2 + 0.1 * layer + noise, 5),
+        "last_label_similarity": round(0.1 + 0.1 * layer + noise, 5),
     }
 
 

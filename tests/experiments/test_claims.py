@@ -9,6 +9,7 @@ from exitwise.experiments.claims import (
     Claim,
     CountClaim,
     GreaterClaim,
+    MostClaim,
     OrderClaim,
     SpreadClaim,
     Values,
@@ -23,6 +24,7 @@ MEMBERS = {
     "order": {"order": ("a", "b", "c")},
     "count": {"better": "a", "worse": ("b",), "at_least": 1, "of": 2},
     "bound": {"row": "a", "above": 50.0},
+    "most": {"best": "a", "others": ("b", "c")},
     "spread": {"less": ("a", "b"), "more": ("c", "d")},
 }
 
@@ -74,7 +76,7 @@ def test_greater(a: float, b: float, outcome: str) -> None:
 def test_only_seeds_that_both_have_are_compared() -> None:
     values = {"a": {"t": {1: 90.0, 2: 81.0, 3: 81.2}}, "b": {"t": {2: 80.0, 3: 80.0, 4: 10.0}}}
     found = GreaterClaim(**SAID, better="a", worse="b").differences(values)
-    assert found["a > b"] == pytest.approx([1.0, 1.2])
+    assert found["a > b on t"] == pytest.approx([1.0, 1.2])
 
 
 def test_an_order_needs_its_ends_apart_and_no_neighbours_reversed() -> None:
@@ -141,10 +143,61 @@ def test_two_validation_sets_of_a_task_count_once() -> None:
     assert claim.differences(values) == {"a > b on mnli": [2.0]}
 
 
-def test_seeds_without_all_columns_do_not_count() -> None:
+def test_two_validation_sets_weigh_as_one_task_in_a_mean() -> None:
     values = {
-        "a": {"t": {1: 80.0, 2: 81.0, 3: 82.0}, "u": {1: 50.0, 2: 51.0}},
-        "b": {"t": {1: 79.0, 2: 79.0, 3: 79.0}, "u": {1: 40.0, 2: 40.0}},
+        "a": {"mnli": {1: 80.0}, "mnli:mismatched": {1: 82.0}, "rte": {1: 60.0}},
+        "b": {"mnli": {1: 79.0}, "mnli:mismatched": {1: 79.0}, "rte": {1: 54.0}},
     }
     found = GreaterClaim(**SAID, better="a", worse="b").differences(values)
-    assert found == {"a > b": pytest.approx([5.5, 6.5])}
+    assert found == {"a > b on mnli, rte": [(2.0 + 6.0) / 2]}
+
+
+@pytest.mark.parametrize(
+    ("num_seeds", "tasks", "seeds"),
+    [
+        ((3, 3, 3), "t, u, v", 3),
+        ((5, 5, 3), "t, u", 5),  # ten pairs against nine
+        ((4, 3, 0), "t, u", 3),
+        ((5, 1, 1), "t", 5),  # a single seed shows nothing
+        ((2, 1, 1), "t", 2),
+        ((1, 1, 0), "t, u", 1),
+    ],
+)
+def test_tasks_with_few_seeds_do_not_hide_the_others(
+    num_seeds: tuple[int, ...], tasks: str, seeds: int
+) -> None:
+    """Nor do they mix with them: each difference is a mean over the same tasks."""
+    levels = dict(zip("tuv", (80.0, 50.0, 90.0), strict=True))
+    rows = {"a": 1.0, "b": 0.0}
+    values = {
+        row: {
+            task: dict.fromkeys(range(n), levels[task] + shift)
+            for task, n in zip("tuv", num_seeds, strict=True)
+        }
+        for row, shift in rows.items()
+    }
+    found = GreaterClaim(**SAID, better="a", worse="b").differences(values)
+    assert found == {f"a > b on {tasks}": pytest.approx([1.0] * seeds)}
+
+
+def test_a_margin_makes_comparable_enough() -> None:
+    values = {
+        "a": {"t": {s: 79.8 + n for s, n in enumerate(NOISE)}},
+        "b": {"t": {s: 80.0 - n for s, n in enumerate(NOISE)}},
+    }
+    claim = GreaterClaim(**SAID, better="a", worse="b", margin=0.5)
+    assert decided(claim, values) == "reproduced"
+    assert list(claim.differences(values)) == ["a > b - 0.5 on t"]
+    assert decided(GreaterClaim(**SAID, better="a", worse="b"), values) != "reproduced"
+
+
+def test_the_best_in_most_places_is_counted_seed_by_seed() -> None:
+    claim = MostClaim(**SAID, best="a", others=("b", "c"))
+    values = {
+        "a": {"t:1": {1: 3.0, 2: 3.0}, "t:2": {1: 3.0, 2: 3.0}, "t:3": {1: 1.0, 2: 3.0}},
+        "b": {"t:1": {1: 2.0, 2: 2.0}, "t:2": {1: 2.0, 2: 2.0}, "t:3": {1: 2.0, 2: 2.0}},
+        "c": {"t:1": {1: 2.0, 2: 2.0}, "t:2": {1: 2.0, 2: 4.0}, "t:3": {1: 0.0, 2: 3.0}},
+    }
+    # Seed 1: two of three. Seed 2: one of three, a tie is no win.
+    (found,) = claim.differences(values).values()
+    assert found == pytest.approx([100 / 3, -100 / 3])

@@ -120,7 +120,7 @@ def test_every_claim_stands_with_its_outcome_and_what_decided_it(state: State) -
     (order, *_) = verdicts(state.experiments, "table2", state.store)
     for claim in state.experiments.tables["table2"].claims:
         assert claim.text in shown and claim.source in shown
-    assert "ACL > (e) 2ST: " in shown and "2 seeds" in shown
+    assert "ACL > (e) 2ST on mrpc, rte: " in shown and "2 seeds" in shown
     assert order.outcome in shown
     summary = text(page[: page.index("<h2>Figure 2")])
     assert "the same after CE+SCL" in summary and "not decidable with this budget" in summary

@@ -28,7 +28,7 @@ def test_every_overlay_gives_every_row_of_its_encoders_a_cell(overlay: str) -> N
     for name, table in experiments.tables.items():
         rows = {place.row.name for place in places if place.table == name}
         runs = any(task in experiments.overlay.tasks for task in table.tasks)
-        expected = {row.name for row in table.rows if row.encoder in experiments.overlay.encoders}
+        expected = {row.name for row in table.rows if experiments.overlay.can(row)}
         assert rows == (expected if runs else set())
 
 
@@ -96,6 +96,47 @@ def test_a_row_of_an_encoder_that_the_overlay_lacks_is_left_out(tmp_path: Path) 
     (tmp_path / "overlays" / "small.toml").write_text(overlay[:start] + overlay[end:])
     places = Experiments.read(tmp_path, "small").places(["table1"])
     assert {place.row.encoder for place in places} == {"roberta"}
+
+
+def test_what_an_encoder_cannot_be_trained_by_is_left_out() -> None:
+    """MPNet's heads are not removed and its attention is not distilled."""
+    rows = {place.row.name for place in Experiments.read(EXPERIMENTS, "base").places(["table1"])}
+    assert "ACL-BERT-6L" in rows
+    assert not rows & {"HeadPrune", "TinyBERT (6L)"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("single_exit =", "singel_exit =", "overlay small: regimes names 'singel_exit'"),
+        ("layer_drop =", "layerdrop =", "overlay small: compressions names 'layerdrop'"),
+        ("cola = {", "kola = {", "overlay small: by_task names 'kola'"),
+        ("rte = [", "rtee = [", "overlay small: seeds_of names 'rtee'"),
+        ("seeds = [", 'without = ["scl"]\nseeds = [', "overlay small: without names 'scl'"),
+        ("seeds = [", 'tasks_of = { table9 = ["rte"] }\nseeds = [', "tasks_of names 'table9'"),
+    ],
+)
+def test_a_name_in_an_overlay_that_means_nothing_is_refused(
+    tmp_path: Path, before: str, after: str, message: str
+) -> None:
+    written = (EXPERIMENTS / "overlays" / "small.toml").read_text()
+    assert before in written
+    for name in ("tables", "recipes"):
+        (tmp_path / name).symlink_to(EXPERIMENTS / name)
+    (tmp_path / "overlays").mkdir()
+    (tmp_path / "overlays" / "small.toml").write_text(written.replace(before, after, 1))
+    with pytest.raises(RecipeError, match=message):
+        Experiments.read(tmp_path, "small")
+
+
+def test_a_table_without_any_task_of_the_overlay_is_refused() -> None:
+    experiments = Experiments.read(EXPERIMENTS, "base")
+    with pytest.raises(
+        ExitwiseError, match="nothing would be run: figure2 has the tasks rte, here"
+    ):
+        experiments.check_runs(["figure2"])
+    experiments.check_runs(["table2", "figure2"])
+    experiments.check_runs(["all"])
 
 
 def test_two_rows_of_one_name_are_refused() -> None:

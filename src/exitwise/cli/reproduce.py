@@ -44,19 +44,21 @@ def reproduce(
     """Runs what is missing of some tables; it can be stopped at any time, and goes on then."""
     with other_libraries_quiet():
         from exitwise.cli.progress import stage_progress
-        from exitwise.experiments import Experiments, Runner, Store, jobs
+        from exitwise.experiments import Experiments, Runner, Store, check_sources, jobs
 
         chosen = Experiments.read(experiments, overlay).narrowed(
             encoders=encoders_of(encoder or []),
             tasks=None if tasks is None else tasks.split(","),
             seeds=None if seeds is None else integers(seeds, option="--seeds", example="1,2"),
         )
+        chosen.check_runs(tables)
         store = Store(results or experiments / "results" / overlay)
         wanted = jobs(list(chosen.places(tables)), store, retry=retry)
         tell_plan(chosen, tables, wanted, store)
         if plan:
             list_jobs(wanted)
             return
+        check_sources((job.cell for job in wanted), chosen.overlay, data_dir)
         runner_folder = runs or Path("runs") / overlay
         try:
             with stage_progress() as progress:

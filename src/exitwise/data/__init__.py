@@ -3,7 +3,7 @@
 from exitwise.data.batch_plan import BatchPlan, batch_plan
 from exitwise.data.config import DataConfig
 from exitwise.data.encoding import EncodedTexts, Row, encode_texts
-from exitwise.data.glue import load_task_split
+from exitwise.data.glue import load_task, load_task_split
 from exitwise.data.length_limit import length_limit, position_limit
 from exitwise.data.load import load_splits, load_texts
 from exitwise.data.padding import PadBatch
@@ -34,6 +34,7 @@ __all__ = [
     "encode_texts",
     "length_limit",
     "load_splits",
+    "load_task",
     "load_task_split",
     "load_texts",
     "movie_sentences",

@@ -6,6 +6,7 @@ from exitwise.experiments.markdown import score_markdown
 from exitwise.experiments.overlay import Overlay
 from exitwise.experiments.plan import Experiments, Place, in_order
 from exitwise.experiments.runner import Job, Runner, jobs
+from exitwise.experiments.sources import check_sources
 from exitwise.experiments.store import Store
 from exitwise.experiments.table import Row, Table
 
@@ -19,6 +20,7 @@ __all__ = [
     "Runner",
     "Store",
     "Table",
+    "check_sources",
     "estimate",
     "in_order",
     "jobs",

@@ -118,7 +118,7 @@ class CellMaker:
             overlay.recipe,
             of_kind("regime", written, overlay.regimes),
             of_kind("compression", written, overlay.compressions),
-            overlay.data.get(task, {}),
+            overlay.by_task.get(task, {}),
             changes,
             starts,
             {"data": {"task": task}},

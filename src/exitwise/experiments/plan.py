@@ -8,7 +8,8 @@ from pathlib import Path
 from exitwise.errors import ExitwiseError
 from exitwise.experiments.cell import Cell, CellMaker
 from exitwise.experiments.merging import Plain
-from exitwise.experiments.overlay import Overlay, read_overlay
+from exitwise.experiments.overlay import EncoderSource, Overlay, check_names, read_overlay
+from exitwise.experiments.sources import num_layers_of
 from exitwise.experiments.table import Row, Table, read_tables
 from exitwise.recipe import read_toml
 
@@ -51,7 +52,9 @@ class Experiments:
         recipes = {
             file.stem: read_toml(file) for file in sorted((folder / "recipes").glob("*.toml"))
         }
-        return cls(read_tables(folder), read_overlay(folder, overlay), recipes)
+        tables, scale = read_tables(folder), read_overlay(folder, overlay)
+        check_names(scale, overlay, tables, recipes)
+        return cls(tables, scale, recipes)
 
     def narrowed(
         self,
@@ -63,7 +66,7 @@ class Experiments:
         """With other encoders, or fewer tasks or seeds.
 
         Args:
-            encoders: paths in place of those of the overlay, by name.
+            encoders: paths in place of those of the overlay, by name; with their own depth.
             tasks: of the overlay's.
             seeds: of the overlay's.
         """
@@ -75,7 +78,7 @@ class Experiments:
         changed = replace(
             overlay,
             encoders={
-                name: replace(source, path=encoders.get(name, source.path))
+                name: other_encoder(source, encoders.get(name, source.path))
                 for name, source in overlay.encoders.items()
             },
             tasks=tuple(kept),
@@ -97,6 +100,19 @@ class Experiments:
             )
         return {name: table for name, table in self.tables.items() if name in names}
 
+    def check_runs(self, names: Collection[str]) -> None:
+        """Whether some tables have anything to run.
+
+        Raises:
+            ExitwiseError: they are of other tasks than this scale, or of other encoders.
+        """
+        if not any(True for _ in self.places(names)):
+            wanted = dict.fromkeys(t for table in self.chosen(names).values() for t in table.tasks)
+            raise ExitwiseError(
+                f"nothing would be run: {', '.join(names)} has the tasks {', '.join(wanted)}, "
+                f"here there are {', '.join(self.overlay.tasks)}"
+            )
+
     def places(self, names: Collection[str] = ("all",)) -> Iterator[Place]:
         """Every run of every row: seed by seed and task by task, so that one may stop early."""
         maker = CellMaker(self.overlay, self.recipes)
@@ -107,7 +123,7 @@ class Experiments:
                     if task not in table.tasks or not self.overlay.has(name, task, seed):
                         continue
                     for row in table.rows:
-                        if row.encoder in self.overlay.encoders:
+                        if self.overlay.can(row):
                             cell = maker.cell(row, task, seed)
                             yield Place(name, row, cell, self.observation(table, row))
 
@@ -122,6 +138,13 @@ class Experiments:
         return sorted(
             {seed for task in self.overlay.tasks for seed in self.overlay.seeds_for(task)}
         )
+
+
+def other_encoder(source: EncoderSource, path: str) -> EncoderSource:
+    """What stands for an encoder at a path, which need not be as deep."""
+    if path == source.path:
+        return source
+    return replace(source, path=path, layers=num_layers_of(path))
 
 
 def check_known(kind: str, names: Iterable[object], known: Collection[object]) -> None:

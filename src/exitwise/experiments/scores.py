@@ -16,10 +16,10 @@ def table_scores(experiments: Experiments, name: str, store: Store) -> Scores:
     table = experiments.tables[name]
     found: Scores = {row.name: {} for row in table.rows}
     for place, result in finished(experiments.places([name]), store):
-        half = experiments.overlay.encoders[place.row.encoder].variables["half"]
+        depths = experiments.overlay.encoders[place.row.encoder].variables
         for column in columns_of(table, place.cell.task):
             exits = exit_scores(result, column)
-            score = chosen_score(place.row, exits, str(half))
+            score = chosen_score(place.row, exits, depths)
             if score is not None:
                 found[place.row.name].setdefault(column, {})[place.cell.seed] = score
     return found
@@ -62,8 +62,12 @@ def exit_scores(result: Result, column: str) -> dict[str, float]:
     return {layer: scores["score"] for layer, scores in exits.items()}
 
 
-def chosen_score(row: Row, exits: Mapping[str, float], half: str) -> float | None:
+def chosen_score(
+    row: Row, exits: Mapping[str, float], depths: Mapping[str, object]
+) -> float | None:
     """What of a run stands in the row; `None` if the run has no such exit."""
     if row.score == "average":
         return sum(exits.values()) / len(exits)
-    return exits.get(half) if row.score == "half" else exits[max(exits, key=int)]
+    if row.score == "last":
+        return exits[max(exits, key=int)]
+    return exits.get(str(depths[row.score]))

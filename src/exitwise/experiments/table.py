@@ -31,7 +31,7 @@ class Row:
             seed; trained once for all rows that share it.
         backbone_set: what is changed in the backbone's recipe.
         score: what of a run stands in the table: the exit of its last layer, the average of all
-            exits, or the exit in the middle.
+            exits, or the exit in the middle or at a quarter of the layers.
         group: rows of a table may be in groups.
         paper: the paper's numbers, by column.
     """
@@ -42,7 +42,7 @@ class Row:
     set: dict[str, object] = field(default_factory=dict)
     backbone: str | None = None
     backbone_set: dict[str, object] = field(default_factory=dict)
-    score: Literal["last", "average", "half"] = "last"
+    score: Literal["last", "average", "half", "quarter"] = "last"
     group: str = ""
     paper: dict[str, float] = field(default_factory=dict)
 

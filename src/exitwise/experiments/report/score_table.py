@@ -11,7 +11,12 @@ from exitwise.experiments.report.state import State
 from exitwise.experiments.scores import layer_scores, table_scores
 from exitwise.experiments.table import Row
 
-SCORE_OF = {"last": "last exit", "average": "mean of exits", "half": "middle exit"}
+SCORE_OF = {
+    "last": "last exit",
+    "average": "mean of exits",
+    "half": "middle exit",
+    "quarter": "exit at a quarter",
+}
 
 
 def columns_shown(state: State, name: str) -> list[str]:
