@@ -1,5 +1,6 @@
 """What every way to a smaller model promises."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -77,3 +78,46 @@ def test_a_recipe_can_hold_it(settings: Compression) -> None:
     plain = to_plain(Holder(compression=settings))
     assert plain["compression"]["kind"] == Compression.registry.key(type(settings))
     assert from_plain(Holder, plain) == Holder(compression=settings)
+
+
+def misfits(suffix: str, value: float) -> list[Any]:
+    """Every member with each of its settings of that suffix set to a wrong value."""
+    wrong = [
+        pytest.param(member, field.name, value, id=f"{kind}-{field.name}-{value}")
+        for kind, member in sorted(Compression.registry.items())
+        for field in fields(member)
+        if field.name.endswith(suffix)
+    ]
+    assert {each.values[0] for each in wrong} == set(Compression.registry.values())
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("member", "name", "value"),
+    [
+        *misfits("learning_rate", 0.0),
+        *misfits("learning_rate", -2e-5),
+        *misfits("learning_rate", math.nan),
+        *misfits("epochs", -1),
+    ],
+)
+def test_training_that_cannot_be_is_refused_by_name(
+    member: type[Compression], name: str, value: float
+) -> None:
+    needed = {field.name: 2 for field in fields(member) if field.name == "keep"}
+    with pytest.raises(ValueError, match=rf"^{name} must be .*, found {value}$"):
+        member(**needed, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("distillation", "epochs"),
+        ("layer_drop", "epochs"),
+        ("layerwise_distillation", "intermediate_epochs"),
+        ("module_replacement", "replacing_epochs"),
+    ],
+)
+def test_what_makes_the_model_smaller_takes_an_epoch(kind: str, name: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} must be at least 1, found 0$"):
+        Compression.registry[kind](keep=2, **{name: 0})

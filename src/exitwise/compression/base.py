@@ -1,7 +1,7 @@
 """What a way to make a model smaller is: settings, and a function from model to model."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
 
 from torch import Tensor, nn
@@ -56,12 +56,16 @@ class Compression(ABC):
         check_layers_are_free(model_type)
 
     @abstractmethod
-    def num_layers(self, num_layers: int) -> int:
-        """How many layers stay of so many.
+    def kept_layers(self, num_layers: int) -> Sequence[int]:
+        """Which layers of so many the smaller model starts with, ascending.
 
         Raises:
             ValueError: it cannot be done with a model of that depth.
         """
+
+    def num_layers(self, num_layers: int) -> int:
+        """How many layers stay of so many; see `kept_layers`."""
+        return len(self.kept_layers(num_layers))
 
     @abstractmethod
     def compress(

@@ -7,9 +7,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, cross_entropy
 
+from exitwise.bounds import check_positive
 from exitwise.compression.base import Compression, Fit
-from exitwise.compression.kept_layers import with_layers
+from exitwise.compression.kept_layers import check_keep, with_layers
+from exitwise.compression.one_fit import OneFitCompression
 from exitwise.compression.taught import Taught
+from exitwise.compression.trainee import Inputs
 from exitwise.losses import soft_target_loss
 from exitwise.losses.contrastive import float32_or_better
 from exitwise.modeling import MultiExitForSequenceClassification
@@ -17,7 +20,7 @@ from exitwise.modeling import MultiExitForSequenceClassification
 
 @Compression.registry.register
 @dataclass(frozen=True, kw_only=True)
-class DistillationCompression(Compression):
+class DistillationCompression(OneFitCompression):
     r"""Some layers of a fine-tuned teacher, trained to answer and to represent texts as it does.
 
     $$L = \alpha_{soft}\, L_{kd} + \alpha_{ce}\, L_{ce} + \alpha_{cos}\,
@@ -35,9 +38,6 @@ class DistillationCompression(Compression):
 
     Attributes:
         keep: layers of the student; half of the teacher's in the paper.
-        epochs: passes over the training data.
-        learning_rate: the peak rate.
-        exit_learning_rate: that of the exit, the same if `None`.
         temperature: T of the soft targets.
         soft_weight: of the soft targets.
         label_weight: of cross-entropy.
@@ -45,36 +45,28 @@ class DistillationCompression(Compression):
     """
 
     keep: int
-    epochs: int = 15
-    learning_rate: float = 2e-5
-    exit_learning_rate: float | None = None
     temperature: float = 2.0
     soft_weight: float = 5.0
     label_weight: float = 2.0
     cosine_weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise ValueError(f"temperature must be positive, found {self.temperature}")
+        super().__post_init__()
+        check_positive(self, "temperature")
         weights = (self.soft_weight, self.label_weight, self.cosine_weight)
         if min(weights) < 0 or not any(weights):
             raise ValueError(f"the weights must be 0 or more and not all 0, found {weights}")
 
-    def num_layers(self, num_layers: int) -> int:
-        """As many as `keep` says, which the teacher must have."""
-        return len(one_out_of(self.keep, num_layers))
+    def kept_layers(self, num_layers: int) -> tuple[int, ...]:
+        """Those of `one_out_of`."""
+        return one_out_of(self.keep, num_layers)
 
     def compress(
         self, model: MultiExitForSequenceClassification, fit: Fit
     ) -> MultiExitForSequenceClassification:
         """The student; the model is its teacher."""
-        student = with_layers(model, one_out_of(self.keep, model.num_layers))
-        fit(
-            DistilledStudent(student, model, self),
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            exit_learning_rate=self.exit_learning_rate,
-        )
+        student = with_layers(model, self.kept_layers(model.num_layers))
+        self.train(DistilledStudent(student, model, self), fit)
         return student
 
 
@@ -90,38 +82,28 @@ class DistilledStudent(Taught):
         super().__init__(student, teacher)
         self.settings = settings
 
-    def forward(
-        self,
-        input_ids: Int[Tensor, "n l"],
-        attention_mask: Int[Tensor, "n l"],
-        labels: Int[Tensor, " n"],
-        token_type_ids: Int[Tensor, "n l"] | None = None,
-    ) -> dict[str, Float[Tensor, ""]]:
+    def loss(self, inputs: Inputs, labels: Int[Tensor, " n"]) -> Float[Tensor, ""]:
         """The weighted sum of the three losses."""
-        inputs = (input_ids, attention_mask, token_type_ids)
-        hidden, logits = last_layer(self.student, *inputs)
+        hidden, logits = last_layer(self.student, inputs)
         with torch.no_grad():
-            teacher_hidden, teacher_logits = last_layer(self.teacher, *inputs)
+            teacher_hidden, teacher_logits = last_layer(self.teacher, inputs)
         settings = self.settings
         soft = soft_target_loss(logits, teacher_logits, temperature=settings.temperature)
         hard = cross_entropy(float32_or_better(logits), labels)
-        distance = cosine_distance(hidden, teacher_hidden, attention_mask)
-        return {
-            "loss": settings.soft_weight * soft
+        distance = cosine_distance(hidden, teacher_hidden, inputs.attention_mask)
+        return (
+            settings.soft_weight * soft
             + settings.label_weight * hard
             + settings.cosine_weight * distance
-        }
+        )
 
 
 def last_layer(
-    model: MultiExitForSequenceClassification,
-    input_ids: Int[Tensor, "n l"],
-    attention_mask: Int[Tensor, "n l"],
-    token_type_ids: Int[Tensor, "n l"] | None,
+    model: MultiExitForSequenceClassification, inputs: Inputs
 ) -> tuple[Float[Tensor, "n l d"], Float[Tensor, "n k"]]:
     """The states after the last layer, and the logits of its exit."""
     last = model.num_layers
-    hidden, mask = model.hidden_states(input_ids, attention_mask, token_type_ids, layers=[last])
+    hidden, mask = model.hidden_states(*inputs, layers=[last])
     return hidden[last], model.exits_from_hidden(hidden, mask)[last].logits
 
 
@@ -155,8 +137,7 @@ def one_out_of(num_kept: int, num_layers: int) -> tuple[int, ...]:
     >>> one_out_of(2, 3), one_out_of(1, 3)
     ((1, 3), (1,))
     """
-    if not 1 <= num_kept <= num_layers:
-        raise ValueError(f"keep must be from 1 to {num_layers}, found {num_kept}")
+    check_keep(num_kept, num_layers)
     steps = max(num_kept - 1, 1)
     return tuple(
         1 + (2 * place * (num_layers - 1) + steps) // (2 * steps) for place in range(num_kept)

@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from exitwise.compression.base import Batch, Compression, Fit
 from exitwise.compression.kept_layers import with_layers
+from exitwise.compression.one_fit import OneFitCompression
 from exitwise.encoders import (
     attention_of,
     check_heads_are_apart,
@@ -30,7 +31,7 @@ Scores = list[Float[Tensor, " _"]]  # a layer's heads, of which layers may diffe
 
 @Compression.registry.register
 @dataclass(frozen=True, kw_only=True)
-class HeadPruningCompression(Compression):
+class HeadPruningCompression(OneFitCompression):
     """Removes the heads of a fine-tuned model to which its loss is least sensitive.
 
     Heads are ranked by `head_importance`, divided by the l2 norm of their layer's (Michel, Levy
@@ -45,29 +46,26 @@ class HeadPruningCompression(Compression):
 
     Attributes:
         share: of all heads that go, rounded to whole heads.
-        epochs: passes over the training data after that.
-        learning_rate: the peak rate.
-        exit_learning_rate: that of the exit, the same if `None`.
+        epochs: passes over the training data after that; 0 for none.
     """
+
+    least_epochs = 0
 
     share: float = 0.4
     epochs: int = 0
-    learning_rate: float = 2e-5
-    exit_learning_rate: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 < self.share < 1:
             raise ValueError(f"share must be between 0 and 1, found {self.share}")
-        if self.epochs < 0:
-            raise ValueError(f"epochs must be at least 0, found {self.epochs}")
 
     def check(self, model_type: str) -> None:
         """Of some types the heads cannot be told apart."""
         check_heads_are_apart(model_type)
 
-    def num_layers(self, num_layers: int) -> int:
+    def kept_layers(self, num_layers: int) -> Sequence[int]:
         """All of them."""
-        return num_layers
+        return range(1, num_layers + 1)
 
     def compress(
         self, model: MultiExitForSequenceClassification, fit: Fit
@@ -79,14 +77,9 @@ class HeadPruningCompression(Compression):
         kept = [[heads[place] for place in stay] for heads, stay in zip(there, places, strict=True)]
         logger.info("heads of each layer that stay: %s", ", ".join(map(str, map(len, kept))))
         keep_heads(model.encoder, kept)
-        smaller = with_layers(model, range(1, model.num_layers + 1))
+        smaller = with_layers(model, self.kept_layers(model.num_layers))
         if self.epochs:
-            fit(
-                smaller,
-                epochs=self.epochs,
-                learning_rate=self.learning_rate,
-                exit_learning_rate=self.exit_learning_rate,
-            )
+            self.train(smaller, fit)
         return smaller
 
 

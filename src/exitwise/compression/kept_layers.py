@@ -58,6 +58,12 @@ def check_layers_are_free(model_type: str) -> None:
         )
 
 
+def check_keep(num_kept: int, num_layers: int) -> None:
+    """Refuses to keep no layer, or more than there are."""
+    if not 1 <= num_kept <= num_layers:
+        raise ValueError(f"keep must be from 1 to {num_layers}, found {num_kept}")
+
+
 def spread(num_kept: int, num_layers: int) -> tuple[int, ...]:
     """So many layers, evenly spread, the last one among them.
 
@@ -66,6 +72,5 @@ def spread(num_kept: int, num_layers: int) -> tuple[int, ...]:
     >>> spread(2, 3)
     (2, 3)
     """
-    if not 1 <= num_kept <= num_layers:
-        raise ValueError(f"keep must be from 1 to {num_layers}, found {num_kept}")
+    check_keep(num_kept, num_layers)
     return tuple(-(-num_layers * place // num_kept) for place in range(1, num_kept + 1))

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from exitwise.compression.base import Compression, Fit
-from exitwise.compression.kept_layers import with_layers
+from exitwise.compression.kept_layers import check_keep, with_layers
+from exitwise.compression.one_fit import OneFitCompression
+from exitwise.compression.trainee import Inputs, Trainee
 from exitwise.encoders import layerwise
 from exitwise.losses.contrastive import float32_or_better
 from exitwise.modeling import MultiExitForSequenceClassification
@@ -17,7 +19,7 @@ from exitwise.modeling import MultiExitForSequenceClassification
 
 @Compression.registry.register
 @dataclass(frozen=True, kw_only=True)
-class LayerDropCompression(Compression):
+class LayerDropCompression(OneFitCompression):
     r"""Fine-tunes with layers left out at random, then keeps some, without further training.
 
     In each forward pass of training every layer is left out with probability p, on its own: what
@@ -32,43 +34,31 @@ class LayerDropCompression(Compression):
     Attributes:
         keep: layers that stay.
         rate: p; the paper trains with 0.2, and with 0.5 where half the layers are to go.
-        epochs: passes over the training data.
-        learning_rate: the peak rate.
-        exit_learning_rate: that of the exit, the same if `None`.
     """
 
     keep: int
     rate: float = 0.2
-    epochs: int = 15
-    learning_rate: float = 2e-5
-    exit_learning_rate: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.rate < 1:
             raise ValueError(f"rate must be from 0 up to 1, found {self.rate}")
-        if self.epochs < 1:
-            raise ValueError(f"epochs must be at least 1, found {self.epochs}")
 
-    def num_layers(self, num_layers: int) -> int:
-        """As many as `keep` says, which the model must have."""
-        return len(every_other(self.keep, num_layers))
+    def kept_layers(self, num_layers: int) -> tuple[int, ...]:
+        """Those of `every_other`."""
+        return every_other(self.keep, num_layers)
 
     def compress(
         self, model: MultiExitForSequenceClassification, fit: Fit
     ) -> MultiExitForSequenceClassification:
         """Trains the whole model, then takes the layers that stay."""
         self.check(model.encoder.config.model_type)
-        kept = every_other(self.keep, model.num_layers)
-        fit(
-            LayerDropped(model, rate=self.rate),
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            exit_learning_rate=self.exit_learning_rate,
-        )
+        kept = self.kept_layers(model.num_layers)
+        self.train(LayerDropped(model, rate=self.rate), fit)
         return with_layers(model, kept)
 
 
-class LayerDropped(nn.Module):
+class LayerDropped(Trainee):
     """A model whose layers run with some probability in training, and always in evaluation.
 
     The layers of a pass are drawn from torch's global generator.
@@ -80,21 +70,15 @@ class LayerDropped(nn.Module):
         self.rate = rate
         self.train(model.training)
 
-    def forward(
-        self,
-        input_ids: Int[Tensor, "n l"],
-        attention_mask: Int[Tensor, "n l"],
-        labels: Int[Tensor, " n"],
-        token_type_ids: Int[Tensor, "n l"] | None = None,
-    ) -> dict[str, Float[Tensor, ""]]:
+    def loss(self, inputs: Inputs, labels: Int[Tensor, " n"]) -> Float[Tensor, ""]:
         """Cross-entropy of the last exit."""
         last = self.model.num_layers
         walk = layerwise(self.model.encoder)
-        state = walk.embed(input_ids, attention_mask, token_type_ids)
+        state = walk.embed(*inputs)
         for layer in self.drawn_layers() if self.training else range(1, last + 1):
             state = walk.run_layer(layer, state)
-        outputs = self.model.exits_from_hidden({last: state.hidden}, attention_mask)
-        return {"loss": cross_entropy(float32_or_better(outputs[last].logits), labels)}
+        outputs = self.model.exits_from_hidden({last: state.hidden}, inputs.attention_mask)
+        return cross_entropy(float32_or_better(outputs[last].logits), labels)
 
     def drawn_layers(self) -> Sequence[int]:
         """The layers that run in this pass, in their order."""
@@ -114,8 +98,7 @@ def every_other(num_kept: int, num_layers: int) -> tuple[int, ...]:
     >>> every_other(4, 12), every_other(3, 3)
     ((1, 4, 7, 10), (1, 2, 3))
     """
-    if not 1 <= num_kept <= num_layers:
-        raise ValueError(f"keep must be from 1 to {num_layers}, found {num_kept}")
+    check_keep(num_kept, num_layers)
     gone = num_layers - num_kept
     dropped = {-(-num_layers * place // gone) for place in range(1, gone + 1)}
     return tuple(layer for layer in range(1, num_layers + 1) if layer not in dropped)

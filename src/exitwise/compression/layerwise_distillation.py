@@ -8,10 +8,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from exitwise.bounds import check_at_least, check_positive
 from exitwise.compression.attention_scores import attention_scores, check_has_attention_scores
 from exitwise.compression.base import Compression, Fit
 from exitwise.compression.kept_layers import spread, with_layers
 from exitwise.compression.taught import Taught
+from exitwise.compression.trainee import Inputs
 from exitwise.encoders import layerwise
 from exitwise.losses import soft_target_loss
 from exitwise.losses.contrastive import float32_or_better
@@ -62,23 +64,25 @@ class LayerwiseDistillationCompression(Compression):
     temperature: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise ValueError(f"temperature must be positive, found {self.temperature}")
+        check_at_least(1, self, "intermediate_epochs")
+        check_at_least(0, self, "prediction_epochs")
+        rates = "intermediate_learning_rate", "prediction_learning_rate", "exit_learning_rate"
+        check_positive(self, *rates, "temperature")
 
     def check(self, model_type: str) -> None:
         """Layers that can be chosen, with scores that can be compared."""
         super().check(model_type)
         check_has_attention_scores(model_type)
 
-    def num_layers(self, num_layers: int) -> int:
-        """As many as `keep` says, which the teacher must have."""
-        return len(spread(self.keep, num_layers))
+    def kept_layers(self, num_layers: int) -> tuple[int, ...]:
+        """g(1), …, g(M)."""
+        return spread(self.keep, num_layers)
 
     def compress(
         self, model: MultiExitForSequenceClassification, fit: Fit
     ) -> MultiExitForSequenceClassification:
         """The student; the model is its teacher."""
-        layers = spread(self.keep, model.num_layers)
+        layers = self.kept_layers(model.num_layers)
         student = with_layers(model, layers)
         fit(
             LayerwiseStudent(student, model, layers),
@@ -117,21 +121,14 @@ class LayerwiseStudent(Taught):
         self.embedding_map = identity(walk.width, like=student)
         self.hidden_map = identity(walk.width, like=student)
 
-    def forward(
-        self,
-        input_ids: Int[Tensor, "n l"],
-        attention_mask: Int[Tensor, "n l"],
-        labels: Int[Tensor, " n"],
-        token_type_ids: Int[Tensor, "n l"] | None = None,
-    ) -> dict[str, Float[Tensor, ""]]:
+    def loss(self, inputs: Inputs, labels: Int[Tensor, " n"]) -> Float[Tensor, ""]:
         """The sum over embeddings and layers; no label is used."""
-        inputs = (input_ids, attention_mask, token_type_ids)
-        student = inner_states(self.student, *inputs, layers=range(1, len(self.layers) + 1))
+        student = inner_states(self.student, inputs, layers=range(1, len(self.layers) + 1))
         with torch.no_grad():
-            teacher = inner_states(self.teacher, *inputs, layers=self.layers)
-        tokens = attention_mask.bool()[:, :, None]  # [n, l, 1]
+            teacher = inner_states(self.teacher, inputs, layers=self.layers)
+        tokens = inputs.attention_mask.bool()[:, :, None]  # [n, l, 1]
         pairs = (tokens & tokens.mT)[:, None]  # [n, 1, l, l]
-        with torch.autocast(input_ids.device.type, enabled=False):
+        with torch.autocast(tokens.device.type, enabled=False):
             mapped = self.embedding_map(float32_or_better(student.embedded))
             loss = mean_squared_error(mapped, teacher.embedded, tokens)
             for own, taught in zip(student.hidden, teacher.hidden, strict=True):
@@ -139,7 +136,7 @@ class LayerwiseStudent(Taught):
                 loss = loss + mean_squared_error(mapped, taught, tokens)
             for own, taught in zip(student.scores, teacher.scores, strict=True):
                 loss = loss + mean_squared_error(own, taught, pairs)
-        return {"loss": loss}
+        return loss
 
 
 class AnsweringStudent(Taught):
@@ -155,18 +152,12 @@ class AnsweringStudent(Taught):
         super().__init__(student, teacher)
         self.temperature = temperature
 
-    def forward(
-        self,
-        input_ids: Int[Tensor, "n l"],
-        attention_mask: Int[Tensor, "n l"],
-        labels: Int[Tensor, " n"],
-        token_type_ids: Int[Tensor, "n l"] | None = None,
-    ) -> dict[str, Float[Tensor, ""]]:
+    def loss(self, inputs: Inputs, labels: Int[Tensor, " n"]) -> Float[Tensor, ""]:
         """How far the student's answers are from the teacher's."""
-        student = self.student(input_ids, attention_mask, token_type_ids).logits
+        student = self.student(*inputs).logits
         with torch.no_grad():
-            teacher = self.teacher(input_ids, attention_mask, token_type_ids).logits
-        return {"loss": soft_target_loss(student, teacher, temperature=self.temperature)}
+            teacher = self.teacher(*inputs).logits
+        return soft_target_loss(student, teacher, temperature=self.temperature)
 
 
 class InnerStates(NamedTuple):
@@ -184,16 +175,11 @@ class InnerStates(NamedTuple):
 
 
 def inner_states(
-    model: MultiExitForSequenceClassification,
-    input_ids: Int[Tensor, "n l"],
-    attention_mask: Int[Tensor, "n l"],
-    token_type_ids: Int[Tensor, "n l"] | None,
-    *,
-    layers: Sequence[int],
+    model: MultiExitForSequenceClassification, inputs: Inputs, *, layers: Sequence[int]
 ) -> InnerStates:
     """One walk over the encoder, which ends at the deepest of the layers."""
     walk = layerwise(model.encoder)
-    state = walk.embed(input_ids, attention_mask, token_type_ids)
+    state = walk.embed(*inputs)
     states = InnerStates(state.hidden, [], [])
     for layer in range(1, max(layers) + 1):
         if layer in layers:

@@ -8,9 +8,11 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from exitwise.bounds import check_at_least, check_positive
 from exitwise.compression.base import Compression, Fit
-from exitwise.compression.kept_layers import spread, with_layers
+from exitwise.compression.kept_layers import check_keep, with_layers
 from exitwise.compression.taught import Taught
+from exitwise.compression.trainee import Inputs
 from exitwise.encoders import layerwise
 from exitwise.losses.contrastive import float32_or_better
 from exitwise.modeling import MultiExitForSequenceClassification
@@ -57,26 +59,29 @@ class ModuleReplacementCompression(Compression):
     full_after: float | None = 0.5
 
     def __post_init__(self) -> None:
+        check_at_least(1, self, "replacing_epochs")
+        check_at_least(0, self, "fine_tuning_epochs")
+        check_positive(self, "learning_rate", "exit_learning_rate")
         if not 0 < self.rate <= 1:
             raise ValueError(f"rate must be above 0 and at most 1, found {self.rate}")
         if self.full_after is not None and not 0 < self.full_after <= 1:
             raise ValueError(f"full_after must be above 0 and at most 1, found {self.full_after}")
 
-    def num_layers(self, num_layers: int) -> int:
-        """As many as `keep` says, of which the predecessor's number must be a multiple."""
-        kept = len(spread(self.keep, num_layers))
-        if num_layers % kept:
+    def kept_layers(self, num_layers: int) -> Sequence[int]:
+        """The first M."""
+        check_keep(self.keep, num_layers)
+        if num_layers % self.keep:
             raise ValueError(
-                f"keep must divide the {num_layers} layers into modules of equal size, found {kept}"
+                f"keep must divide the {num_layers} layers into modules of equal size, "
+                f"found {self.keep}"
             )
-        return kept
+        return range(1, self.keep + 1)
 
     def compress(
         self, model: MultiExitForSequenceClassification, fit: Fit
     ) -> MultiExitForSequenceClassification:
         """The successor; the model is its predecessor."""
-        kept = self.num_layers(model.num_layers)
-        successor = with_layers(model, range(1, kept + 1))
+        successor = with_layers(model, self.kept_layers(model.num_layers))
         num_steps = self.replacing_epochs * sum(1 for _ in fit.batches())
         fit(
             MixedModel(successor, model, self, num_steps=num_steps),
@@ -133,20 +138,14 @@ class MixedModel(Taught):
         assert isinstance(layers, nn.ModuleList)  # others are refused by `with_layers`
         self.learning = list(layers.requires_grad_(True).parameters())
 
-    def forward(
-        self,
-        input_ids: Int[Tensor, "n l"],
-        attention_mask: Int[Tensor, "n l"],
-        labels: Int[Tensor, " n"],
-        token_type_ids: Int[Tensor, "n l"] | None = None,
-    ) -> dict[str, Float[Tensor, ""]]:
+    def loss(self, inputs: Inputs, labels: Int[Tensor, " n"]) -> Float[Tensor, ""]:
         """The cross-entropy of the model that this step's draws make."""
         replaced = self.draw()
-        logits = self.logits(replaced, input_ids, attention_mask, token_type_ids)
+        logits = self.logits(replaced, *inputs)
         loss = cross_entropy(float32_or_better(logits), labels)
         if not any(replaced):  # nothing learns: a gradient of zero, where there would be none
             loss = loss + 0.0 * self.learning[0].sum()
-        return {"loss": loss}
+        return loss
 
     def draw(self) -> list[bool]:
         """Which modules are replaced in this step; the next call is the next step."""

@@ -1,11 +1,10 @@
 """A student in training beside its teacher."""
 
-from torch import nn
-
+from exitwise.compression.trainee import Trainee
 from exitwise.modeling import MultiExitForSequenceClassification
 
 
-class Taught(nn.Module):
+class Taught(Trainee):
     """What a Trainer trains where one model learns from another.
 
     The student alone learns. The teacher is frozen, stays in evaluation mode whatever the Trainer

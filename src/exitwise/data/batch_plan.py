@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from exitwise.bounds import check_at_least
+
 UPDATES_PER_EPOCH = 200
 MAX_MICRO_BATCH = 32
 
@@ -22,9 +24,7 @@ class BatchPlan:
     num_rows: int
 
     def __post_init__(self) -> None:
-        for name in ("micro_batch", "accumulation", "num_rows"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
+        check_at_least(1, self, "micro_batch", "accumulation", "num_rows")
 
     @property
     def updates_per_epoch(self) -> int:

@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Bool, Float64
 from torch import Tensor
 
+from exitwise.bounds import check_at_least
+
 OnUndefined = Literal["keep", "drop"]
 CEWeightWhenClosed = Literal["substitute", "fixed"]
 ComparedParameters = Literal["all", "shared", "encoder", "exit"]
@@ -64,9 +66,7 @@ class GradientGate:
             value = getattr(self, name)
             if value not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(choices)}, found {value!r}")
-        for name in ("last_layers", "interval"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
+        check_at_least(1, self, "last_layers", "interval")
         if not self.is_exact and self.every == "update":
             raise ValueError("a shortcut or an interval decides by forward pass, not by update")
         if self.shortcut != "none" and self.parameters != "all":

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
+from exitwise.bounds import check_positive
 from exitwise.losses import soft_target_loss
 from exitwise.outputs import ExitOutput
 
@@ -27,8 +28,7 @@ class SoftTargets:
     def __post_init__(self) -> None:
         if not self.weight >= 0:
             raise ValueError(f"the weight of soft targets must be 0 or more, found {self.weight}")
-        if not self.temperature > 0:
-            raise ValueError(f"temperature must be positive, found {self.temperature}")
+        check_positive(self, "temperature")
 
     def __call__(self, student: ExitOutput, teacher: ExitOutput) -> Float[Tensor, ""]:
         """The weighted loss; the teacher gets no gradient."""

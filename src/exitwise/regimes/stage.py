@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from exitwise.bounds import check_at_least, check_positive
 from exitwise.gradients import GradientGate
 from exitwise.objectives import Objective
 from exitwise.registry import Registry
@@ -108,12 +109,8 @@ class OneStageRegime(Regime):
     exit_learning_rate: float | None = None
 
     def __post_init__(self) -> None:
-        if self.epochs < 1:
-            raise ValueError(f"epochs must be at least 1, found {self.epochs}")
-        for name in ("learning_rate", "exit_learning_rate"):
-            rate = getattr(self, name)
-            if rate is not None and rate <= 0:
-                raise ValueError(f"{name} must be positive, found {rate}")
+        check_at_least(1, self, "epochs")
+        check_positive(self, "learning_rate", "exit_learning_rate")
 
     @property
     def rate_of_exits(self) -> float:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import torch
 from transformers import TrainingArguments
 
+from exitwise.bounds import check_at_least
 from exitwise.data import BatchPlan
 from exitwise.regimes import Stage
 
@@ -46,10 +47,7 @@ class TrainingSettings:
     report_to: str = "none"
 
     def __post_init__(self) -> None:
-        for name in ("micro_batch", "accumulation", "early_stopping"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be at least 1, found {value}")
+        check_at_least(1, self, "micro_batch", "accumulation", "early_stopping")
         if not 0 <= self.warmup < 1:
             raise ValueError(f"warmup is a share from 0 up to 1, found {self.warmup}")
         if self.early_stopping and self.checkpoint == "last":
