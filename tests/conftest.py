@@ -18,7 +18,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedTokenizerFast
 
-from exitwise.data import TASKS
+from exitwise.data import TASKS, EncodedTexts, encode_texts
 
 # The same examples in every run, and no clock: a busy machine fails no test.
 hypothesis.settings.register_profile("seeded", derandomize=True, deadline=None)
@@ -148,13 +148,57 @@ def tiny_glue(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tiny_path(
+def save_encoder(
     tmp_path: Path,
     tiny_encoder: Callable[..., PreTrainedModel],
     tiny_tokenizer: PreTrainedTokenizerFast,
-) -> str:
+) -> Callable[..., str]:
+    """A factory: what `tiny_encoder` takes → a folder with that encoder and its tokenizer."""
+
+    def save(model_type: str = "bert", **changes: Any) -> str:
+        folder = tmp_path / f"{model_type}-encoder"
+        tiny_encoder(model_type, **changes).save_pretrained(folder)
+        tiny_tokenizer.save_pretrained(folder)
+        return str(folder)
+
+    return save
+
+
+@pytest.fixture
+def tiny_path(save_encoder: Callable[..., str]) -> str:
     """A folder with an encoder of six layers, as many as the overlays say."""
-    folder = tmp_path / "encoder"
-    tiny_encoder("bert", num_hidden_layers=6).save_pretrained(folder)
-    tiny_tokenizer.save_pretrained(folder)
-    return str(folder)
+    return save_encoder(num_hidden_layers=6)
+
+
+LABELLED_TEXTS = (
+    ("the film was not good", 0),
+    ("a very bad plot", 0),
+    ("dull and long and cold", 0),
+    ("it never begins", 0),
+    ("the story was great , the actor was good", 1),
+    ("a good film", 1),
+    ("great movie !", 1),
+    ("this plot is very good", 1),
+)
+
+
+@pytest.fixture
+def make_rows(tiny_tokenizer: PreTrainedTokenizerFast) -> Callable[..., EncodedTexts]:
+    """A factory: so many rows of two classes, told apart by a few words.
+
+    The labels of the rows in `flipped` are turned round.
+    """
+
+    def make(num_rows: int = 24, *, flipped: tuple[int, ...] = ()) -> EncodedTexts:
+        rows = [LABELLED_TEXTS[index % len(LABELLED_TEXTS)] for index in range(num_rows)]
+        labels = [label ^ (index in flipped) for index, (_, label) in enumerate(rows)]
+        return encode_texts(
+            tiny_tokenizer,
+            [text for text, _ in rows],
+            None,
+            labels,
+            max_length=16,
+            input_names=("input_ids", "attention_mask", "token_type_ids"),
+        )
+
+    return make

@@ -130,13 +130,9 @@ def test_before_fit_it_says_what_to_do() -> None:
 def test_fit_trains_calibrates_and_keeps_nothing_on_the_disk(
     folder: Path,
     tmp_path: Path,
-    tiny_encoder: Callable[..., PreTrainedModel],
-    tiny_tokenizer: PreTrainedTokenizerFast,
+    save_encoder: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    encoder = tmp_path / "encoder"
-    tiny_encoder("bert").save_pretrained(encoder)
-    tiny_tokenizer.save_pretrained(encoder)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     words = {1: ("good", "great", "warm"), 0: ("bad", "dull", "cold")}
@@ -144,7 +140,7 @@ def test_fit_trains_calibrates_and_keeps_nothing_on_the_disk(
     labels = [label for label in words for _ in range(9)] * 3
     quick = ("regime.backbone.epochs=1", "regime.exits.epochs=1", "training.micro_batch=20")
     overrides = (*quick, "training.accumulation=1", "training.precision=fp32")
-    classifier = EarlyExitClassifier(str(encoder), max_drop=5.0, overrides=overrides)
+    classifier = EarlyExitClassifier(save_encoder(), max_drop=5.0, overrides=overrides)
     assert classifier.fit(texts, labels) is classifier
     assert classifier.classes_.tolist() == ["0", "1"]
     assert isinstance(classifier.policy, ConfidencePolicy)

@@ -1,6 +1,6 @@
-"""A tiny classifier with an exit at its last layer alone, and training on a few labelled rows."""
+"""A tiny classifier with an exit at its last layer alone, and ways to train it or not to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,22 +8,11 @@ import pytest
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from exitwise.compression import TrainerFit
-from exitwise.data import LengthBucketSampler, PadBatch, batch_plan, encode_texts
+from exitwise.compression import Batch, TrainerFit
+from exitwise.data import EncodedTexts, LengthBucketSampler, PadBatch, batch_plan
 from exitwise.exits import PoolerExitConfig
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.training import TrainingSettings
-
-TEXTS = (
-    ("the film was not good", 0),
-    ("a very bad plot", 0),
-    ("dull and long and cold", 0),
-    ("it never begins", 0),
-    ("the story was great , the actor was good", 1),
-    ("a good film", 1),
-    ("great movie !", 1),
-    ("this plot is very good", 1),
-)
 
 MakeModel = Callable[..., MultiExitForSequenceClassification]
 
@@ -55,23 +44,47 @@ def make_model(tiny_encoder: Callable[..., PreTrainedModel]) -> MakeModel:
 
 
 @pytest.fixture
-def fit(tiny_tokenizer: PreTrainedTokenizerFast, tmp_path: Path) -> TrainerFit:
+def fit(
+    make_rows: Callable[..., EncodedTexts], tiny_tokenizer: PreTrainedTokenizerFast, tmp_path: Path
+) -> TrainerFit:
     """Training on 24 rows, three batches of eight an epoch, in float32."""
-    rows = [TEXTS[index % len(TEXTS)] for index in range(24)]
-    encoded = encode_texts(
-        tiny_tokenizer,
-        [text for text, _ in rows],
-        None,
-        [label for _, label in rows],
-        max_length=16,
-        input_names=("input_ids", "attention_mask", "token_type_ids"),
-    )
+    rows = make_rows(24)
     return TrainerFit(
-        encoded,
+        rows,
         PadBatch(tiny_tokenizer),
-        LengthBucketSampler(encoded.lengths, batch_size=8, seed=3),
-        batch_plan(len(encoded), micro_batch=8, accumulation=1),
+        LengthBucketSampler(rows.lengths, batch_size=8, seed=3),
+        batch_plan(len(rows), micro_batch=8, accumulation=1),
         TrainingSettings(precision="fp32"),
         folder=tmp_path / "fit",
         seed=3,
     )
+
+
+class Calls:
+    """A `Fit` that trains nothing and keeps what it was asked for.
+
+    Attributes:
+        trainees: what would be trained.
+        settings: how, each time.
+        data: what it says the training data are.
+    """
+
+    updates_per_epoch = 1
+
+    def __init__(self) -> None:
+        self.trainees: list[Any] = []
+        self.settings: list[dict[str, Any]] = []
+        self.data: Iterable[Batch] = ()
+
+    def __call__(self, trainee: Any, **settings: Any) -> None:
+        self.trainees.append(trainee)
+        self.settings.append(settings)
+
+    def batches(self) -> Iterable[Batch]:
+        return self.data
+
+
+@pytest.fixture
+def calls() -> Calls:
+    """A `Fit` that keeps what would be trained, on no data unless it is given some."""
+    return Calls()

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
-from exitwise.compression import Compression, DistillationCompression, Fit, with_layers
+from exitwise.compression import DistillationCompression, Fit, with_layers
 from exitwise.compression.distillation import DistilledStudent, cosine_distance, one_out_of
 from exitwise.modeling import MultiExitForSequenceClassification
-from exitwise.recipe import from_plain
 
 IDS = torch.tensor([[2, 9, 11, 3, 0, 0], [2, 5, 6, 7, 8, 3], [2, 13, 3, 0, 0, 0]])
 MASK = (IDS != 0).long()
@@ -95,21 +93,10 @@ def test_the_loss_is_float32_under_autocast(make_model: Any) -> None:
     assert loss.item() == pytest.approx(trainee(IDS, MASK, LABELS)["loss"].item(), rel=0.05)
 
 
-def test_the_student_starts_as_its_layers_of_the_teacher(make_model: Any) -> None:
+def test_the_student_starts_as_its_layers_of_the_teacher(make_model: Any, calls: Any) -> None:
     model = make_model()
-    seen: list[MultiExitForSequenceClassification] = []
-
-    class NoFit:
-        updates_per_epoch = 1
-
-        def __call__(self, trainee: Any, **settings: Any) -> None:
-            seen.append(trainee.student)
-
-        def batches(self) -> list[dict[str, Tensor]]:
-            return []
-
-    student = DistillationCompression(keep=3).compress(model, NoFit())
-    assert seen == [student]
+    student = DistillationCompression(keep=3).compress(model, calls)
+    assert [each.student for each in calls.trainees] == [student]
     for place, layer in enumerate((1, 3, 4)):
         ours = student.encoder.encoder.layer[place].state_dict()
         theirs = model.encoder.encoder.layer[layer - 1].state_dict()
@@ -165,8 +152,3 @@ def test_layers_ascend_and_hold_first_and_last(kept: int) -> None:
 def test_settings_without_meaning_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="found"):
         DistillationCompression(keep=2, **wrong)
-
-
-def test_a_table_of_kind_and_keep_is_enough() -> None:
-    plain = {"kind": "distillation", "keep": 2}
-    assert from_plain(Compression, plain) == DistillationCompression(keep=2)

@@ -80,6 +80,18 @@ def test_a_recipe_can_hold_it(settings: Compression) -> None:
     assert from_plain(Holder, plain) == Holder(compression=settings)
 
 
+def needed(member: type[Compression]) -> dict[str, Any]:
+    """What has no default."""
+    return {"keep": 2} if "keep" in {field.name for field in fields(member)} else {}
+
+
+@pytest.mark.parametrize("kind", sorted(Compression.registry))
+def test_a_table_of_kind_and_keep_is_enough(kind: str) -> None:
+    member = Compression.registry[kind]
+    plain = {"kind": kind} | needed(member)
+    assert from_plain(Compression, plain) == member(**needed(member))
+
+
 def misfits(suffix: str, value: float) -> list[Any]:
     """Every member with each of its settings of that suffix set to a wrong value."""
     wrong = [
@@ -104,9 +116,8 @@ def misfits(suffix: str, value: float) -> list[Any]:
 def test_training_that_cannot_be_is_refused_by_name(
     member: type[Compression], name: str, value: float
 ) -> None:
-    needed = {field.name: 2 for field in fields(member) if field.name == "keep"}
     with pytest.raises(ValueError, match=rf"^{name} must be .*, found {value}$"):
-        member(**needed, **{name: value})
+        member(**needed(member), **{name: value})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from exitwise.compression import (
-    Compression,
     Fit,
     LayerwiseDistillationCompression,
     spread,
@@ -23,7 +22,6 @@ from exitwise.compression.layerwise_distillation import (
 from exitwise.errors import UnsupportedError
 from exitwise.losses import soft_target_loss
 from exitwise.modeling import MultiExitForSequenceClassification
-from exitwise.recipe import from_plain
 
 IDS = torch.tensor([[2, 9, 11, 3, 0, 0], [2, 5, 6, 7, 8, 3], [2, 13, 3, 0, 0, 0]])
 MASK = (IDS != 0).long()
@@ -176,25 +174,7 @@ def test_the_result_is_a_plain_model_without_maps(
     assert torch.equal(loaded(IDS, MASK).logits, student(IDS, MASK).logits)
 
 
-class Calls:
-    """Keeps what would be trained."""
-
-    updates_per_epoch = 1
-
-    def __init__(self) -> None:
-        self.trainees: list[Any] = []
-        self.settings: list[dict[str, Any]] = []
-
-    def __call__(self, trainee: Any, **settings: Any) -> None:
-        self.trainees.append(trainee)
-        self.settings.append(settings)
-
-    def batches(self) -> list[dict[str, Tensor]]:
-        return []
-
-
-def test_layers_come_before_answers_each_with_its_own_settings(make_model: Any) -> None:
-    calls = Calls()
+def test_layers_come_before_answers_each_with_its_own_settings(make_model: Any, calls: Any) -> None:
     settings = LayerwiseDistillationCompression(
         keep=2,
         intermediate_epochs=5,
@@ -213,14 +193,14 @@ def test_layers_come_before_answers_each_with_its_own_settings(make_model: Any) 
     ]
 
 
-def test_without_epochs_for_answers_the_layers_are_all(make_model: Any) -> None:
-    calls = Calls()
+def test_without_epochs_for_answers_the_layers_are_all(make_model: Any, calls: Any) -> None:
     LayerwiseDistillationCompression(keep=2, prediction_epochs=0).compress(make_model(), calls)
     assert len(calls.trainees) == 1
 
 
-def test_encoders_without_plain_scores_are_refused_before_training(make_model: Any) -> None:
-    calls = Calls()
+def test_encoders_without_plain_scores_are_refused_before_training(
+    make_model: Any, calls: Any
+) -> None:
     with pytest.raises(UnsupportedError, match="mpnet"):
         LayerwiseDistillationCompression(keep=2).compress(make_model("mpnet"), calls)
     assert not calls.trainees
@@ -230,8 +210,3 @@ def test_encoders_without_plain_scores_are_refused_before_training(make_model: A
 def test_layers_that_the_teacher_lacks_are_refused(keep: int) -> None:
     with pytest.raises(ValueError, match=f"keep must be from 1 to 4, found {keep}"):
         LayerwiseDistillationCompression(keep=keep).num_layers(4)
-
-
-def test_a_table_of_kind_and_keep_is_enough() -> None:
-    plain = {"kind": "layerwise_distillation", "keep": 2}
-    assert from_plain(Compression, plain) == LayerwiseDistillationCompression(keep=2)

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from exitwise.compression import Compression, Fit, ModuleReplacementCompression, with_layers
+from exitwise.compression import Fit, ModuleReplacementCompression, with_layers
 from exitwise.compression.module_replacement import MixedModel
 from exitwise.encoders import layerwise
 from exitwise.modeling import MultiExitForSequenceClassification
-from exitwise.recipe import from_plain
 
 IDS = torch.tensor([[2, 9, 11, 3, 0, 0], [2, 5, 6, 7, 8, 3], [2, 13, 3, 0, 0, 0]])
 MASK = (IDS != 0).long()
@@ -147,22 +146,10 @@ def test_the_second_part_trains_the_whole_successor(make_model: Any, fit: Fit) -
     assert not any(torch.equal(ours[name], theirs[name]) for name in ours if "weight" in name)
 
 
-def test_the_schedule_spans_all_batches_of_the_first_part(make_model: Any, fit: Fit) -> None:
-    class Calls:
-        updates_per_epoch = 3
-
-        def __init__(self) -> None:
-            self.trainees: list[Any] = []
-            self.settings: list[dict[str, Any]] = []
-
-        def __call__(self, trainee: Any, **settings: Any) -> None:
-            self.trainees.append(trainee)
-            self.settings.append(settings)
-
-        def batches(self) -> Any:
-            return fit.batches()
-
-    calls = Calls()
+def test_the_schedule_spans_all_batches_of_the_first_part(
+    make_model: Any, fit: Fit, calls: Any
+) -> None:
+    calls.data = list(fit.batches())
     settings = ModuleReplacementCompression(
         keep=2, replacing_epochs=4, fine_tuning_epochs=0, learning_rate=1e-3
     )
@@ -211,8 +198,3 @@ def test_modules_of_unequal_size_are_refused() -> None:
 def test_settings_without_meaning_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must be above 0 and at most 1, found"):
         ModuleReplacementCompression(keep=2, **wrong)
-
-
-def test_a_table_of_kind_and_keep_is_enough() -> None:
-    plain = {"kind": "module_replacement", "keep": 2}
-    assert from_plain(Compression, plain) == ModuleReplacementCompression(keep=2)

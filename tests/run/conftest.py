@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from exitwise.recipe import Recipe, apply_overrides, from_plain
 
@@ -17,20 +16,13 @@ MakeRecipe = Callable[..., Recipe]
 
 
 @pytest.fixture
-def make_recipe(
-    tmp_path: Path,
-    tiny_encoder: Callable[..., PreTrainedModel],
-    tiny_tokenizer: PreTrainedTokenizerFast,
-) -> MakeRecipe:
+def make_recipe(tmp_path: Path, save_encoder: Callable[..., str]) -> MakeRecipe:
     """A two-stage recipe with some keys changed, as `--set` does."""
-    encoder = tmp_path / "encoder"
-    tiny_encoder("bert").save_pretrained(encoder)
-    tiny_tokenizer.save_pretrained(encoder)
     rows = [f'"{text}",{label}' for label, texts in TEXTS.items() for text in texts]
     (tmp_path / "train.csv").write_text("\n".join(["text,label", *rows, *rows]) + "\n")
     (tmp_path / "dev.csv").write_text("\n".join(["text,label", *rows]) + "\n")
     plain = {
-        "encoder": str(encoder),
+        "encoder": save_encoder(),
         "exit": {"kind": "mha", "width": 8},
         "data": {"train": str(tmp_path / "train.csv"), "validation": str(tmp_path / "dev.csv")},
         "regime": {

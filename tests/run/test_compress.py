@@ -5,11 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from transformers import (
-    AutoModelForSequenceClassification,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
-)
+from transformers import AutoModelForSequenceClassification
 
 from exitwise.errors import RecipeError, UnsupportedError
 from exitwise.modeling import MultiExitForSequenceClassification
@@ -75,14 +71,9 @@ def test_a_recipe_without_regime_and_compression_is_refused_in_one_line(
 
 
 def test_an_encoder_that_cannot_be_made_smaller_so_is_refused_before_training(
-    make_recipe: MakeRecipe,
-    tmp_path: Path,
-    tiny_encoder: Callable[..., PreTrainedModel],
-    tiny_tokenizer: PreTrainedTokenizerFast,
+    make_recipe: MakeRecipe, tmp_path: Path, save_encoder: Callable[..., str]
 ) -> None:
-    encoder = tmp_path / "albert"
-    tiny_encoder("albert").save_pretrained(encoder)
-    tiny_tokenizer.save_pretrained(encoder)
+    encoder = save_encoder("albert")
     recipe = make_recipe(f"encoder={encoder}", "compression.kind=layer_drop", "compression.keep=1")
     with pytest.raises(UnsupportedError, match="layers of an encoder of type 'albert'"):
         train(recipe, tmp_path / "run")

@@ -1,4 +1,4 @@
-"""A tiny multi-exit classifier, rows that can be told apart, and a Trainer around them."""
+"""A tiny multi-exit classifier and a Trainer around it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,22 +8,11 @@ import pytest
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from exitwise.data import EncodedTexts, LengthBucketSampler, PadBatch, batch_plan, encode_texts
+from exitwise.data import EncodedTexts, LengthBucketSampler, PadBatch, batch_plan
 from exitwise.exits import MHAExitConfig
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.regimes import Stage
 from exitwise.training import MultiExitTrainer, TrainingSettings, stage_arguments
-
-TEXTS = (
-    ("the film was not good", 0),
-    ("a very bad plot", 0),
-    ("dull and long and cold", 0),
-    ("it never begins", 0),
-    ("the story was great , the actor was good", 1),
-    ("a good film", 1),
-    ("great movie !", 1),
-    ("this plot is very good", 1),
-)
 
 MakeModel = Callable[..., MultiExitForSequenceClassification]
 MakeTrainer = Callable[..., MultiExitTrainer]
@@ -40,25 +29,6 @@ def make_model(tiny_encoder: Callable[..., PreTrainedModel]) -> MakeModel:
         torch.manual_seed(1)
         return MultiExitForSequenceClassification.around(
             encoder, labels=["bad", "good"], exit=MHAExitConfig(width=8, dropout=dropout)
-        )
-
-    return make
-
-
-@pytest.fixture
-def make_rows(tiny_tokenizer: PreTrainedTokenizerFast) -> Callable[..., EncodedTexts]:
-    """So many rows; some labels may be turned round."""
-
-    def make(num_rows: int = 24, *, flipped: tuple[int, ...] = ()) -> EncodedTexts:
-        rows = [TEXTS[index % len(TEXTS)] for index in range(num_rows)]
-        labels = [label ^ (index in flipped) for index, (_, label) in enumerate(rows)]
-        return encode_texts(
-            tiny_tokenizer,
-            [text for text, _ in rows],
-            None,
-            labels,
-            max_length=16,
-            input_names=("input_ids", "attention_mask", "token_type_ids"),
         )
 
     return make
