@@ -15,7 +15,7 @@ from exitwise.training import (
     Collate,
     Rows,
     TrainingSettings,
-    parameter_groups,
+    grouped_optimizer,
     training_arguments,
     use_fast_dropout,
 )
@@ -117,19 +117,12 @@ class PlainTrainer(Trainer):
         self._sampler = sampler
 
     def create_optimizer(self, model: nn.Module | None = None) -> torch.optim.Optimizer:
-        """AdamW with the same groups as in a stage."""
+        """With the same groups as in a stage."""
         if self.optimizer is None:
-            assert self.model is not None
-            optimizer_class, settings = self.get_optimizer_cls_and_kwargs(self.args)
-            self.optimizer = optimizer_class(
-                parameter_groups(
-                    self.model.named_parameters(),
-                    learning_rate=self.args.learning_rate,
-                    exit_learning_rate=self._exit_learning_rate,
-                    weight_decay=self.args.weight_decay,
-                    decayed=self.get_decay_parameter_names(self.model),
-                ),
-                **settings,
+            self.optimizer = grouped_optimizer(
+                self,
+                learning_rate=self.args.learning_rate,
+                exit_learning_rate=self._exit_learning_rate,
             )
         return self.optimizer
 

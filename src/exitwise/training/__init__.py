@@ -23,7 +23,7 @@ from exitwise.training.hidden_states import (
     cache_hidden_states,
     pad_hidden_states,
 )
-from exitwise.training.optimizer import parameter_groups
+from exitwise.training.optimizer import grouped_optimizer
 from exitwise.training.settings import (
     Precision,
     TrainingSettings,
@@ -55,8 +55,8 @@ __all__ = [
     "compile_layers",
     "dtype_of",
     "exit_scores",
+    "grouped_optimizer",
     "pad_hidden_states",
-    "parameter_groups",
     "parse_bytes",
     "resolve_precision",
     "stage_arguments",

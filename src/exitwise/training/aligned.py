@@ -80,8 +80,7 @@ class AlignedTrainer(Trainer):
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Adds what the gate did since the last time."""
-        self.gate_log.write()
-        super().log(logs | self.gate_log.summary() if "loss" in logs else logs, start_time)
+        super().log(self.gate_log.added_to(logs), start_time)
 
     def _compared_parameters(self) -> Sequence[Tensor] | None:
         gate = self.objective.gate

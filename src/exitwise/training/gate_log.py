@@ -51,6 +51,11 @@ class GateLog:
         if has_positive is not None:
             self._has_positive.append(has_positive)
 
+    def added_to(self, logs: dict[str, float]) -> dict[str, float]:
+        """What a Trainer logs, and the summary where that is of training, not of an evaluation."""
+        self.write()
+        return logs | self.summary() if "loss" in logs else logs
+
     def summary(self) -> dict[str, float]:
         """The mean angle, the share of open gates and the undefined angles since the last time."""
         self.write()

@@ -5,8 +5,34 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from torch import Tensor
+from torch.optim import Optimizer
+from transformers import Trainer
 
 IN_EXITS = re.compile(r"(^|\.)exits\.")
+
+
+def grouped_optimizer(
+    trainer: Trainer, *, learning_rate: float, exit_learning_rate: float
+) -> Optimizer:
+    """The optimiser that a Trainer's arguments name, AdamW by default, on `parameter_groups`.
+
+    Biases and norms do not decay.
+    """
+    model, args = trainer.model, trainer.args
+    assert model is not None  # given, not left to `model_init`
+    optimizer_class, settings = trainer.get_optimizer_cls_and_kwargs(
+        args,
+        model,  # type: ignore[arg-type] # any module will do
+    )
+    groups = parameter_groups(
+        model.named_parameters(),
+        learning_rate=learning_rate,
+        exit_learning_rate=exit_learning_rate,
+        weight_decay=args.weight_decay,
+        decayed=trainer.get_decay_parameter_names(model),
+    )
+    optimizer: Optimizer = optimizer_class(groups, **settings)
+    return optimizer
 
 
 def parameter_groups(

@@ -26,7 +26,7 @@ from exitwise.outputs import ExitOutput
 from exitwise.regimes import Stage
 from exitwise.training.dropout import use_fast_dropout
 from exitwise.training.gate_log import GateLog
-from exitwise.training.optimizer import parameter_groups
+from exitwise.training.optimizer import grouped_optimizer
 from exitwise.training.step import gated_step
 
 Batch = dict[str, Tensor]
@@ -176,18 +176,12 @@ class MultiExitTrainer(Trainer):
         return None, predictions, inputs["labels"]
 
     def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
-        """AdamW with one rate for the encoder and one for the exits; no decay on biases, norms."""
+        """With one rate for the encoder and one for the exits."""
         if self.optimizer is None:
-            optimizer_class, settings = self.get_optimizer_cls_and_kwargs(self.args, self.model)
-            self.optimizer = optimizer_class(
-                parameter_groups(
-                    self.model.named_parameters(),
-                    learning_rate=self.stage.learning_rate,
-                    exit_learning_rate=self.stage.exit_learning_rate,
-                    weight_decay=self.args.weight_decay,
-                    decayed=self.get_decay_parameter_names(self.model),
-                ),
-                **settings,
+            self.optimizer = grouped_optimizer(
+                self,
+                learning_rate=self.stage.learning_rate,
+                exit_learning_rate=self.stage.exit_learning_rate,
             )
             measure_steps(self.optimizer, self._measure)
         return self.optimizer
@@ -205,8 +199,7 @@ class MultiExitTrainer(Trainer):
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Adds what the gate did since the last time."""
-        self.gate_log.write()
-        super().log(logs | self.gate_log.summary() if "loss" in logs else logs, start_time)
+        super().log(self.gate_log.added_to(logs), start_time)
 
     def _save_checkpoint(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         """Together with the decisions up to here: a resumed run does not take them again."""
