@@ -78,6 +78,8 @@ def test_a_run_is_measured_with_eager_torch(exitwise: Run, run: Path, labelled: 
         times = each["times"]["1"]
         assert times["calls"] == 4
         assert 0 < times["p50_ms_per_call"] <= times["p95_ms_per_call"]
+        rows = list(each["rows_by_layer"].values())
+        assert each["share_at_last"] == rows[-1] / sum(rows)
 
 
 def test_what_cannot_be_measured_is_refused(

@@ -108,7 +108,7 @@ def described(system: System) -> dict[str, Any]:
 def measure_quality(
     systems: Sequence[System], rows: Sequence[dict[str, Any]], texts: TextDataset, metric: str
 ) -> None:
-    """Adds score, interval, mean layer and histogram to each row."""
+    """Adds score, interval and where texts left to each row."""
     quality = Quality(np.asarray(texts.labels), metric)
     logits: dict[int, Float[ndarray, "m n k"]] = {}  # by engine: several systems may share one
     for system, row in zip(systems, rows, strict=True):
@@ -116,8 +116,6 @@ def measure_quality(
         if id(engine) not in logits:
             logits[id(engine)] = engine.logits(texts.texts, texts.pairs)
         row |= quality.of(system, logits[id(engine)])
-        at_last = list(row["rows_by_layer"].values())[-1]
-        row["share_at_last"] = at_last / len(texts)
 
 
 def routed(system: System, batch_size: int) -> Call:

@@ -32,7 +32,7 @@ class Quality:
         self._drawn = drawn  # the same redrawn sets for all systems: their differences are paired
 
     def of(self, system: System, logits: Float[ndarray, "m n k"]) -> dict[str, Any]:
-        """Score in percent, its interval of 95 %, the mean layer and the rows by layer.
+        """Score in percent, its interval of 95 %, the mean layer and where the rows left.
 
         Args:
             system: who answers.
@@ -51,6 +51,7 @@ class Quality:
             "interval": [float(low), float(high)],
             "mean_layer": float(answers.layers.mean()),
             "rows_by_layer": {str(k): v for k, v in answers.histogram(system.asked).items()},
+            "share_at_last": float((answers.layers == system.asked[-1]).mean()),
         }
 
     def _score(self, predicted: ndarray, labels: ndarray, num_labels: int) -> float:
