@@ -5,7 +5,13 @@ import math
 import pytest
 import torch
 
-from exitwise.losses import geometry, has_positive, supervised_contrastive_loss
+from exitwise.losses import (
+    compared_rows,
+    geometry,
+    has_positive,
+    supervised_contrastive_loss,
+)
+from exitwise.losses.diagnostics import MAX_COMPARED
 
 
 def test_a_square_gives_values_computed_by_hand() -> None:
@@ -55,3 +61,29 @@ def test_diagnostics_are_outside_the_graph() -> None:
 def test_batches_without_a_positive_can_be_counted(labels: list[int]) -> None:
     loss = supervised_contrastive_loss(torch.randn(len(labels), 3), torch.tensor(labels))
     assert has_positive(torch.tensor(labels)).item() == (loss.item() > 0)
+
+
+def test_of_a_large_set_so_many_labelled_rows_are_compared_each_once() -> None:
+    labels = torch.arange(4 * MAX_COMPARED) % 3 - 1  # a third has no label
+    rows = compared_rows(labels)
+    assert len(rows) == len(rows.unique()) == MAX_COMPARED
+    assert (labels[rows] >= 0).all()
+    assert rows.equal(rows.sort().values)
+    assert rows[-1] - rows[0] > 3.9 * MAX_COMPARED  # not those at the beginning alone
+
+
+def test_the_compared_rows_depend_on_the_seed_alone() -> None:
+    labels = torch.zeros(2 * MAX_COMPARED, dtype=torch.long)
+    first = compared_rows(labels)
+    state = torch.get_rng_state()
+    torch.rand(7)
+    assert compared_rows(labels).equal(first)
+    torch.set_rng_state(state)
+    compared_rows(labels, seed=1)
+    assert torch.get_rng_state().equal(state)
+    assert not compared_rows(labels, seed=1).equal(first)
+
+
+def test_all_labelled_rows_of_a_small_set_are_compared() -> None:
+    assert compared_rows(torch.tensor([1, -1, 0, 2, -1])).tolist() == [0, 2, 3]
+    assert compared_rows(torch.tensor([-1, -1])).tolist() == []

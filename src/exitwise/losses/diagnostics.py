@@ -8,6 +8,9 @@ from torch import Tensor
 
 from exitwise.losses.contrastive import unit_rows
 
+MAX_COMPARED = 1024
+"""Embeddings of a data set that are compared pair by pair: the pairs grow with the square."""
+
 
 class Geometry(NamedTuple):
     """How the embeddings of a batch lie on the unit sphere; NaN where there is no such pair.
@@ -51,6 +54,25 @@ def geometry(embeddings: Float[Tensor, "n d"], labels: Int[Tensor, "n"]) -> Geom
         alignment=_mean(distance, is_same & is_other),
         uniformity=_mean((-2 * distance).exp(), is_other).log(),
     )
+
+
+def compared_rows(labels: Int[Tensor, "n"], *, seed: int = 0) -> Int[Tensor, "s"]:
+    """The rows of a data set whose embeddings `geometry` compares, in ascending order.
+
+    All labelled rows; of more than `MAX_COMPARED` so many, drawn without replacement. The draw
+    depends on the seed and the number of labelled rows alone, so that the exits and epochs of a
+    run are compared on the same rows.
+
+    >>> compared_rows(torch.tensor([0, -1, 1]))
+    tensor([0, 2])
+
+    Args:
+        labels: of all rows, -1 where a row has none.
+        seed: of the draw; torch's global generator is left alone.
+    """
+    labelled = (labels >= 0).nonzero().flatten()
+    drawn = torch.randperm(len(labelled), generator=torch.Generator().manual_seed(seed))
+    return labelled[drawn[:MAX_COMPARED].sort().values.to(labels.device)]
 
 
 def has_positive(labels: Int[Tensor, "n"]) -> Bool[Tensor, ""]:

@@ -4,18 +4,14 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from exitwise.losses import geometry
+from exitwise.losses import compared_rows, geometry
 from exitwise.metrics import Scores, constant_warning, cross_layer_average, score_exits
 
 logger = logging.getLogger(__name__)
-
-MAX_COMPARED = 1024
-"""Embeddings compared pair by pair for the geometry: the pairs grow with the square."""
 
 
 class ExitPredictions(NamedTuple):
@@ -37,16 +33,15 @@ class ExitPredictions(NamedTuple):
 def exit_scores(predictions: ExitPredictions, metric: str) -> dict[int, Scores]:
     """The scores of each exit, with the geometry of its embeddings beside them.
 
-    Empty scores where no row has a label.
+    The geometry is that of `compared_rows`. Empty scores where no row has a label.
     """
     scores = score_exits(predictions.logits, predictions.layers, predictions.labels, metric)
-    labelled = np.flatnonzero(predictions.labels >= 0)
-    if len(labelled) == 0:
+    labels = torch.from_numpy(predictions.labels)
+    rows = compared_rows(labels)
+    if len(rows) == 0:
         return scores
-    sample = labelled[:: -(-len(labelled) // MAX_COMPARED)]
-    labels = torch.from_numpy(predictions.labels[sample])
     for layer, embeddings in predictions.embeddings.items():
-        shape = geometry(torch.from_numpy(embeddings[sample]), labels)
+        shape = geometry(torch.from_numpy(embeddings)[rows], labels[rows])
         if shape.is_collapsed():
             logger.warning(
                 "exit %d: samples of different labels have a mean cosine of %.3f (collapse): "
