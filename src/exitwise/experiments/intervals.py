@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 from jaxtyping import Int
 from numpy import ndarray
 
+from exitwise.experiments.answers import answered, deepest
 from exitwise.experiments.statistics import (
     Interval,
     bootstrap_interval,
@@ -21,23 +21,12 @@ RESAMPLES = 200  # a page has hundreds of runs
 def example_interval(result: Result) -> Interval:
     """95 % of the last exit's score on the first validation set, by resampling its rows."""
     metric, num_labels = result["data"]["metric"], len(result["data"]["labels"])
-    last = max(result["answers"], key=int)
+    first = next(iter(answered(result).values()))
 
     def value(answers: Int[ndarray, " n"], labels: Int[ndarray, " n"]) -> float:
         return score(answers, labels, metric, num_labels)["score"]
 
-    return over_examples(
-        numbers(result["answers"][last]), numbers(result["labels"]), value, resamples=RESAMPLES
-    )
-
-
-def numbers(digits: str) -> Int[ndarray, " n"]:
-    """The inverse of `observations.digits`.
-
-    >>> numbers("01.2").tolist()
-    [0, 1, -1, 2]
-    """
-    return np.array([-1 if digit == "." else int(digit) for digit in digits])
+    return over_examples(deepest(first.answers), first.labels, value, resamples=RESAMPLES)
 
 
 def over_seeds(scores: Sequence[float]) -> str:

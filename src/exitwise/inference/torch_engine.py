@@ -57,11 +57,16 @@ class TorchEngine(Engine[State]):
 
     @classmethod
     def from_pretrained(
-        cls, name_or_path: str | Path, *, device: str | None = None
+        cls,
+        name_or_path: str | Path,
+        *,
+        device: str | None = None,
+        dtype: torch.dtype = torch.float32,
     ) -> "TorchEngine":
         """Loads a run, a model folder or a hub id, onto the GPU if there is one.
 
-        A stock classifier of transformers is a model with one exit, after its last layer.
+        A stock classifier of transformers is a model with one exit, after its last layer. The
+        weights stay in float32; `dtype` is that of the arithmetic.
 
         Raises:
             ExitwiseError: there is no model, or not the device that was asked for.
@@ -74,7 +79,7 @@ class TorchEngine(Engine[State]):
         model = load_model(folder)
         target = device or ("cuda" if torch.cuda.is_available() else "cpu")
         model.to(target)  # type: ignore[arg-type] # transformers wraps it
-        return cls(model, AutoTokenizer.from_pretrained(folder))
+        return cls(model, AutoTokenizer.from_pretrained(folder), dtype=dtype)
 
     @torch.inference_mode()
     def start(self, encoded: Encoded) -> State:
@@ -82,13 +87,13 @@ class TorchEngine(Engine[State]):
         device = self.model.device
         padded = self.tokens.padded(encoded)
         batch = {name: torch.from_numpy(ids).to(device) for name, ids in padded.items()}
-        with self._autocast():
+        with self.autocast():
             return self._walk.embed(**batch)
 
     @torch.inference_mode()
     def run(self, state: State, *, after: int, to: int) -> tuple[State, Float[ndarray, "n k"]]:
         """The layers one by one; the logits are waited for."""
-        with self._autocast():
+        with self.autocast():
             for layer in range(after + 1, to + 1):
                 state = self._walk.run_layer(layer, state)
             output = self.model.exit(to)(state.hidden, state.attention_mask)
@@ -120,14 +125,15 @@ class TorchEngine(Engine[State]):
         exit: int = self.model.exit(to).macs(length)
         return sum(layers) + exit
 
+    def autocast(self) -> torch.autocast:
+        """In which the engine's arithmetic runs."""
+        kind = self.model.device.type
+        return torch.autocast(kind, dtype=self.dtype, enabled=self.dtype != torch.float32)
+
     def save_pretrained(self, folder: Path) -> None:
         """As `exitwise train` leaves them in a run's `model/`."""
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
-
-    def _autocast(self) -> torch.autocast:
-        kind = self.model.device.type
-        return torch.autocast(kind, dtype=self.dtype, enabled=self.dtype != torch.float32)
 
 
 def load_model(folder: str) -> MultiExitForSequenceClassification:
