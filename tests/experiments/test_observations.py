@@ -7,27 +7,29 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from exitwise.data import DataConfig, Splits, TextDataset
+from exitwise.data import DataConfig, LengthBucketSampler, Splits, TextDataset, batch_plan
 from exitwise.exits import LinearExitConfig
 from exitwise.exits.base import Exit
 from exitwise.experiments import Experiments, Place, Runner, Store, jobs
 from exitwise.experiments.answers import answered
 from exitwise.experiments.merging import merged
-from exitwise.experiments.observations import Finished, embeddings, observe
+from exitwise.experiments.observations import Finished, angles, embeddings, observe
+from exitwise.experiments.observations.angles import contrast_of
 from exitwise.experiments.observations.course import open_shares
 from exitwise.experiments.observations.observe import shape
 from exitwise.experiments.store import Result
 from exitwise.inference.torch_engine import TorchEngine
-from exitwise.losses import compared_rows
+from exitwise.losses import compared_rows, supervised_contrastive_loss
 from exitwise.losses.diagnostics import MAX_COMPARED
 from exitwise.metrics import score
 from exitwise.modeling import MultiExitForSequenceClassification
-from exitwise.objectives import Objective
+from exitwise.objectives import AlignedContrast, Objective, SupervisedContrast
 from exitwise.outputs import ExitOutput
 from exitwise.recipe import Recipe
-from exitwise.regimes import SingleExitRegime
+from exitwise.regimes import ExitsRegime, SingleExitRegime
 from exitwise.training import TrainingSettings
 
 from .conftest import EXPERIMENTS
@@ -80,6 +82,11 @@ def tell_apart(exit: Exit, samples: torch.Tensor) -> None:
     direction -= (direction @ mean) / (mean @ mean) * mean
     with torch.no_grad():
         exit.classifier.weight.copy_(torch.stack([direction, -direction]))
+
+
+def with_objective(finished: Finished, objective: Objective) -> Finished:
+    recipe = replace(finished.recipe, regime=SingleExitRegime(objective=objective))
+    return replace(finished, recipe=recipe)
 
 
 def output(embedding: torch.Tensor) -> ExitOutput:
@@ -156,6 +163,63 @@ def test_embeddings_are_of_the_precision_of_the_answers(finished: Finished) -> N
     assert rounded.embedding.dtype == torch.float32
     assert not torch.equal(rounded.embedding, exact.embedding)
     assert torch.allclose(rounded.embedding, exact.embedding, atol=0.2)
+
+
+@pytest.mark.parametrize(
+    "auxiliary",
+    [
+        None,
+        SupervisedContrast(temperature=0.1, denominator="khosla"),
+        AlignedContrast(temperature=0.1, denominator="khosla", normalize=False),
+    ],
+)
+def test_the_angle_is_that_of_the_recipes_contrast_on_a_training_batch(
+    finished: Finished, auxiliary: SupervisedContrast | AlignedContrast | None
+) -> None:
+    (found,) = angles(with_objective(finished, Objective(auxiliary=auxiliary)), 1)["angles"]
+    given = auxiliary or SupervisedContrast()
+    encoded = finished.encoded(finished.splits.train)
+    rows = list(LengthBucketSampler(encoded.lengths, batch_size=8, seed=42))[:8]
+    ((padded, labels),) = finished.batches(encoded, rows)
+    model = finished.engine.model
+    last = model.exit_outputs(**padded, layers=[3])[3]
+    losses = (
+        cross_entropy(last.logits, labels),
+        supervised_contrastive_loss(
+            last.embedding,
+            labels,
+            temperature=given.temperature,
+            denominator=given.denominator,
+            normalize=given.normalize,
+        ),
+    )
+    gradients = []
+    for loss in losses:
+        model.zero_grad()
+        loss.backward(retain_graph=True)
+        gradients.append(
+            torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).flatten()
+                       for p in model.parameters()]).double()
+        )  # fmt: skip
+    cosine = torch.cosine_similarity(*gradients, dim=0)
+    assert found == pytest.approx(torch.rad2deg(torch.acos(cosine)).item(), abs=0.01)
+
+
+def test_accumulation_chosen_by_hand_decides_the_batch_as_in_training(finished: Finished) -> None:
+    recipe = replace(finished.recipe, training=TrainingSettings(accumulation=3))
+    found = angles(replace(finished, recipe=recipe), 2)
+    assert found["batch"] == batch_plan(600, accumulation=3).micro_batch == 1
+    assert batch_plan(600).micro_batch == 3
+    assert found["undefined"] == 2  # a single sample has no positive
+
+
+def test_the_contrast_of_a_recipe_is_that_of_its_first_stage_that_has_one() -> None:
+    backbone = SingleExitRegime(objective=Objective.cross_entropy())
+    recipe = Recipe(encoder="tiny", data=DataConfig(task="rte"), regime=backbone)
+    assert contrast_of(recipe, 3) == SupervisedContrast()
+    objective = Objective(auxiliary=AlignedContrast(temperature=0.2, denominator="khosla"))
+    exits = replace(recipe, regime=ExitsRegime(objective=objective))
+    assert contrast_of(exits, 3) == SupervisedContrast(temperature=0.2, denominator="khosla")
 
 
 def cell_of(task: str, row: str, tiny_path: str, **changes: object) -> Place:

@@ -11,23 +11,45 @@ from exitwise.data import LengthBucketSampler, batch_plan
 from exitwise.experiments.observations.finished import Batch, Finished
 from exitwise.gradients import gradient_angle
 from exitwise.modeling import MultiExitForSequenceClassification
-from exitwise.objectives import SupervisedContrast
+from exitwise.objectives import Contrast, SupervisedContrast
+from exitwise.recipe import Recipe
 
 
 def angles(finished: Finished, num_batches: int) -> dict[str, Any]:
     """Degrees between the gradients of SCL and cross-entropy over all parameters (section 9.3).
 
-    Training batches of the training's size, the model in evaluation mode, h of the last exit.
+    A batch is what the training's contrastive loss saw at once: a micro-batch, in the order of
+    the first epoch, similar lengths together. Accumulation adds up gradients of several, and so
+    does not count. The model is in evaluation mode and float32, h is that of the last exit, and
+    SCL has the settings of `contrast_of`.
     """
     model, recipe = finished.engine.model, finished.recipe
-    encoded = finished.encoded(finished.splits.train)
-    size = recipe.training.micro_batch or batch_plan(len(encoded)).micro_batch
+    encoded, settings = finished.encoded(finished.splits.train), recipe.training
+    size = batch_plan(
+        len(encoded), micro_batch=settings.micro_batch, accumulation=settings.accumulation
+    ).micro_batch
     order = LengthBucketSampler(encoded.lengths, batch_size=size, seed=recipe.seed)
-    contrast = SupervisedContrast()
+    contrast = contrast_of(recipe, model.num_layers)
     batches = islice(finished.batches(encoded, order, size), num_batches)
     found = [angle(model, batch, contrast) for batch in batches]
     defined = [round(each, 3) for each in found if not np.isnan(each)]
     return {"angles": defined, "undefined": len(found) - len(defined), "batch": size}
+
+
+def contrast_of(recipe: Recipe, num_layers: int) -> SupervisedContrast:
+    """SCL with temperature, denominator and normalisation of the recipe's contrastive loss.
+
+    Of several stages that have one the first decides; without any, the paper's defaults.
+    """
+    stages = () if recipe.regime is None else recipe.regime.stages(num_layers)
+    auxiliaries = (stage.objective.auxiliary for stage in stages)
+    found = next((each for each in auxiliaries if isinstance(each, Contrast)), SupervisedContrast())
+    return SupervisedContrast(
+        temperature=found.temperature,
+        denominator=found.denominator,
+        reduction=found.reduction,
+        normalize=found.normalize,
+    )
 
 
 def angle(
