@@ -1,5 +1,6 @@
 """Pictures are drawn of what is there, are the same each time, and need no colours."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,21 @@ def test_a_system_looks_the_same_whichever_others_have_results(store: Store) -> 
             (store.folder / f"{place.cell.key}.json").unlink()
     assert len(before) == 6
     assert looks() == {look for look in before if look[0] != "ACL"}
+
+
+def test_a_quantity_that_is_not_defined_leaves_its_panel_empty(store: Store) -> None:
+    experiments = small("table2", seeds=1)
+    fill(store, experiments)
+    for place in experiments.places():
+        path = store.folder / f"{place.cell.key}.json"
+        result = json.loads(path.read_text())
+        for measured in result["geometry"].values() if place.cell.task == "mrpc" else ():
+            measured["own_label_similarity"] = None
+        path.write_text(json.dumps(result))
+    panels = named(experiments, store)["table2-geometry"].draw().axes
+    drawn = [len(axes.containers) for axes in panels]
+    assert drawn == [6, 6, 6, 6, 0, 6]  # alignment, uniformity, own label; mrpc and rte
+    assert list(panels[4].get_xticks()) == [1, 2, 3, 4, 5, 6]
 
 
 def test_systems_differ_by_marker_and_line_not_by_colour_alone() -> None:

@@ -1,25 +1,23 @@
 """The layer–score curves: what every exit scores (figures 3, 4 and 5)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from matplotlib.figure import Figure
 
-from exitwise.experiments.figures.picture import (
-    Picture,
-    grid,
-    legend,
+from exitwise.experiments.figures.lines import (
+    Points,
+    gather,
     line,
+    places_of,
     seeds_in_words,
     shifts,
-    styles,
+    systems_of,
 )
+from exitwise.experiments.figures.picture import Picture, grid, legend, styles
 from exitwise.experiments.plan import Experiments
-from exitwise.experiments.scores import layer_scores
+from exitwise.experiments.scores import columns_of, exit_scores, finished
 from exitwise.experiments.store import Store
-
-Curves = Mapping[str, Mapping[str, Mapping[int, Mapping[int, float]]]]
-"""By row, column, layer and seed."""
 
 
 def curves(experiments: Experiments, store: Store) -> Iterator[Picture]:
@@ -27,36 +25,44 @@ def curves(experiments: Experiments, store: Store) -> Iterator[Picture]:
     for name, table in experiments.tables.items():
         if table.shows != "layer_scores":
             continue
-        found = layer_scores(experiments, name, store)
-        columns = [each for each in table.columns if any(each in row for row in found.values())]
+        found = gather(scores(experiments, name, store))
+        columns = {column: found[column] for column in table.columns if column in found}
         if columns:
-            counts = [
-                len(seeds) for row in found.values() for c in row.values() for seeds in c.values()
-            ]
             yield Picture(
                 name=name,
                 table=name,
                 caption=f"{table.source}: score of every exit in %, mean and standard deviation "
-                f"over {seeds_in_words(counts)}; {', '.join(columns)}. A system of a single exit "
+                f"over {seeds_in_words(columns)}; {', '.join(columns)}. A system of a single exit "
                 "is a dot at its layer.",
-                draw=partial(draw, found, columns),
+                draw=partial(draw, columns, [row.name for row in table.rows]),
             )
 
 
-def draw(found: Curves, columns: list[str]) -> Figure:
-    """The panels beside each other; systems without a result take no place in the legend."""
-    names = [name for name, row in found.items() if row]
-    looks, moved = styles(list(found)), dict(zip(names, shifts(len(names)), strict=True))
+def scores(
+    experiments: Experiments, name: str, store: Store
+) -> Iterator[tuple[str, str, float, float]]:
+    """Column, row, layer and score of every exit of every run."""
+    for place, result in finished(experiments.places([name]), store):
+        for column in columns_of(experiments.tables[name], place.cell.task):
+            for layer, score in exit_scores(result, column).items():
+                yield column, place.row.name, float(layer), score
+
+
+def draw(columns: Mapping[str, Mapping[str, Points]], names: Sequence[str]) -> Figure:
+    """The panels beside each other; systems without a result take no place in the legend.
+
+    Args:
+        columns: what is drawn.
+        names: of all rows of the table.
+    """
+    there = systems_of(columns)
+    looks, moved = styles(names), shifts([name for name in names if name in there])
     figure, panels = grid(1, len(columns))
-    for axes, column in zip(panels[0], columns, strict=True):
-        layers: set[int] = set()
-        for name in names:
-            scores = found[name].get(column)
-            if scores:
-                points = {float(layer): list(seeds.values()) for layer, seeds in scores.items()}
-                line(axes, points, looks[name], name, moved[name])
-                layers |= scores.keys()
-        axes.set_xticks(sorted(layers))
+    for axes, (column, lines) in zip(panels[0], columns.items(), strict=True):
+        for name in moved:
+            if name in lines:
+                line(axes, lines[name], looks[name], name, moved[name])
+        axes.set_xticks(places_of(lines))
         axes.set(title=column, xlabel="layer of the exit")
     panels[0][0].set_ylabel("score in %")
     legend(figure, panels)

@@ -1,19 +1,15 @@
 """A picture that can be drawn, and how all of them look: told apart without colours."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib
-import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-
-Points = Mapping[float, Sequence[float]]
-"""Values over seeds, by where they stand on the x axis."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,47 +79,6 @@ def grid(
     return figure, panels.tolist()
 
 
-def line(axes: Axes, points: Points, style: Style, label: str, shift: float = 0.0) -> None:
-    """Means over seeds with their standard deviation; a single point is a dot.
-
-    Args:
-        axes: the panel.
-        points: what to draw.
-        style: of the system.
-        label: its name.
-        shift: to the right, so that the bars of several systems do not hide each other.
-    """
-    places = sorted(points)
-    several = len(places) > 1
-    axes.errorbar(
-        [place + shift for place in places],
-        [float(np.mean(points[place])) for place in places],
-        [deviation(points[place]) for place in places],
-        marker=style.marker,
-        markersize=5 if several else 8,
-        linestyle=style.line if several else "none",
-        color=style.color,
-        linewidth=1.4,
-        elinewidth=0.7,
-        capsize=2,
-        label=label,
-    )
-
-
-def deviation(values: Sequence[float]) -> float:
-    """Over seeds; a single one has none."""
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-
-
-def shifts(count: int, step: float = 0.05) -> list[float]:
-    """Small distances around zero.
-
-    >>> shifts(3, 1.0)
-    [-1.0, 0.0, 1.0]
-    """
-    return [step * (index - (count - 1) / 2) for index in range(count)]
-
-
 def legend(figure: Figure, panels: Sequence[Sequence[Axes]]) -> None:
     """One for all panels, below them."""
     found: dict[str, Artist] = {}
@@ -140,15 +95,3 @@ def legend(figure: Figure, panels: Sequence[Sequence[Axes]]) -> None:
         frameon=False,
         handlelength=3.5,
     )
-
-
-def seeds_in_words(numbers: Sequence[int]) -> str:
-    """How many seeds, where they may differ.
-
-    >>> seeds_in_words([5, 3]), seeds_in_words([1])
-    ('3 to 5 seeds', '1 seed')
-    """
-    low, high = min(numbers), max(numbers)
-    if low < high:
-        return f"{low} to {high} seeds"
-    return f"{high} seed" + ("" if high == 1 else "s")
