@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from exitwise.experiments.answers import deepest
 from exitwise.experiments.intervals import example_interval, over_seeds
 from exitwise.experiments.report.html import Html, element, joined, paragraphs, table
 from exitwise.experiments.report.repeats import Repeat, seedless
+from exitwise.experiments.scores import exit_scores
 from exitwise.experiments.store import Result, Store
 from exitwise.recipe import dumps_toml
 
@@ -30,7 +32,7 @@ def run_box(repeat: Repeat, command: str, store: Store) -> Html:
         element("button", "close", class_="close", popovertarget=f"run-{repeat.key}"),
         name,
         paragraphs(repeat.state(store)),
-        last_exit(results.values()),
+        last_exit(results.values(), repeat.task),
         seed_table(repeat, store, results),
         started_from(repeat),
         machines(results.values()),
@@ -71,12 +73,9 @@ def seed_table(repeat: Repeat, store: Store, results: Mapping[str, Result]) -> H
     return table(f"Runs of {repeat.name}", [heads], rows)
 
 
-def last_exit(results: Iterable[Result]) -> Html:
+def last_exit(results: Iterable[Result], task: str) -> Html:
     """The score of the last exit over the seeds, with its intervals."""
-    scores = []
-    for result in results:
-        exits = next(iter(result["scores"].values()))["exits"]
-        scores.append(exits[max(exits, key=int)]["score"])
+    scores = [deepest(exit_scores(result, task)) for result in results]
     return paragraphs(f"Last exit: {over_seeds(scores)}." if scores else "")
 
 
