@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy import ndarray
 
-from exitwise.metrics import cross_layer_average, score, score_exits
+from exitwise.metrics import (
+    confusion_counts,
+    cross_layer_average,
+    official_score,
+    score,
+    score_exits,
+)
 
 
 def constant(answer: int, rows: int) -> ndarray:
@@ -99,6 +105,19 @@ def test_rows_without_label_have_no_scores() -> None:
 def test_a_row_without_label_does_not_count_as_an_error() -> None:
     scores = score(np.array([1, 0, 1]), np.array([1, -1, 0]), "accuracy", 2)
     assert scores["score"] == 50.0
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "matthews", "f1_accuracy"])
+@pytest.mark.parametrize("num_labels", [2, 3])
+def test_many_confusion_matrices_are_scored_as_one_by_one(metric: str, num_labels: int) -> None:
+    random = np.random.default_rng(0)
+    rows = random.integers(num_labels, size=(20, 2, 6))
+    rows[0] = 0  # undefined correlation, absent classes
+    counts = np.array([confusion_counts(*each, num_labels) for each in rows])
+    expected = [score(*each, metric, num_labels)["score"] for each in rows]
+    assert official_score(counts, metric).tolist() == expected
+    grid = counts.reshape(4, 5, num_labels, num_labels)
+    assert official_score(grid, metric).flatten().tolist() == expected
 
 
 def test_an_unknown_metric_is_refused_with_the_known_ones() -> None:

@@ -9,7 +9,14 @@ from exitwise.metrics.baselines import (
 from exitwise.metrics.calibration_error import expected_calibration_error
 from exitwise.metrics.counts import UNLABELLED, confusion_counts, num_labelled
 from exitwise.metrics.per_class import ClassScores, class_table
-from exitwise.metrics.scores import Metric, Scores, cross_layer_average, score, score_exits
+from exitwise.metrics.scores import (
+    Metric,
+    Scores,
+    cross_layer_average,
+    official_score,
+    score,
+    score_exits,
+)
 
 __all__ = [
     "UNLABELLED",
@@ -25,6 +32,7 @@ __all__ = [
     "majority_baseline",
     "majority_class",
     "num_labelled",
+    "official_score",
     "score",
     "score_exits",
 ]

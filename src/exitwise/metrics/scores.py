@@ -40,12 +40,22 @@ def score(
     if not num_labelled(labels):
         return {}
     counts = confusion_counts(predictions, labels, num_labels)
-    parts = {name: 100 * _FORMULAS[name](counts) for name in metric.split("_")}
+    parts = {name: float(100 * _FORMULAS[name](counts)) for name in metric.split("_")}
     return {
-        "score": float(np.mean([*parts.values()])),
+        "score": float(official_score(counts, metric)),
         **parts,
-        "accuracy": 100 * _accuracy(counts),
+        "accuracy": float(100 * _accuracy(counts)),
     }
+
+
+def official_score(counts: Int[ndarray, "*r k k"], metric: str) -> Float[ndarray, "*r"]:
+    """The official score of a confusion matrix, or of each of many at once.
+
+    >>> official_score(np.array([[[3, 1], [0, 4]], [[1, 1], [1, 1]]]), "accuracy")
+    array([87.5, 50. ])
+    """
+    parts = [100 * _FORMULAS[name](counts) for name in metric.split("_")]
+    return np.asarray(np.mean(parts, axis=0))
 
 
 def score_exits(
@@ -79,21 +89,23 @@ def cross_layer_average(scores: Mapping[int, Mapping[str, float]]) -> Scores:
     }
 
 
-def _accuracy(counts: Int[ndarray, "k k"]) -> float:
-    return float(counts.trace() / counts.sum())
+def _accuracy(counts: Int[ndarray, "*r k k"]) -> Float[ndarray, "*r"]:
+    return np.asarray(np.trace(counts, axis1=-2, axis2=-1) / counts.sum(axis=(-2, -1)))
 
 
-def _f1(counts: Int[ndarray, "k k"]) -> float:
+def _f1(counts: Int[ndarray, "*r k k"]) -> Float[ndarray, "*r"]:
     """F1 of class 1 for two classes, else macro: the mean over the classes.
 
     A class that occurs neither in the labels nor in the predictions has no F1 and is left out.
     """
-    occurrences = counts.sum(axis=0) + counts.sum(axis=1)
-    per_class = 2 * counts.diagonal() / occurrences.clip(min=1)
-    return float(per_class[1] if len(counts) == 2 else per_class[occurrences > 0].mean())
+    occurrences = counts.sum(axis=-2) + counts.sum(axis=-1)  # [*r, k]
+    per_class = 2 * np.diagonal(counts, axis1=-2, axis2=-1) / occurrences.clip(min=1)
+    if counts.shape[-1] == 2:
+        return np.asarray(per_class[..., 1])
+    return np.asarray(per_class.mean(axis=-1, where=occurrences > 0))
 
 
-def _matthews(counts: Int[ndarray, "k k"]) -> float:
+def _matthews(counts: Int[ndarray, "*r k k"]) -> Float[ndarray, "*r"]:
     r"""Correlation of labels and predictions, for K classes (Gorodkin 2004); 0 where undefined.
 
     $$\frac{c\,n - \sum_k t_k p_k}{\sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k t_k^2)}}$$
@@ -102,13 +114,17 @@ def _matthews(counts: Int[ndarray, "k k"]) -> float:
     if all labels or all predictions are one class.
     """
     exact = counts.astype(np.float64)  # products of four counts overflow integers
-    truth, predicted, total = exact.sum(axis=1), exact.sum(axis=0), exact.sum()
-    spread = (total**2 - predicted @ predicted) * (total**2 - truth @ truth)
-    covariance = exact.trace() * total - truth @ predicted
-    return float(covariance / np.sqrt(spread)) if spread > 0 else 0.0
+    truth, predicted, total = exact.sum(axis=-1), exact.sum(axis=-2), exact.sum(axis=(-2, -1))
+    spread = (total**2 - (predicted**2).sum(axis=-1)) * (total**2 - (truth**2).sum(axis=-1))
+    correct = np.trace(exact, axis1=-2, axis2=-1)
+    covariance = correct * total - (truth * predicted).sum(axis=-1)
+    is_defined = spread > 0
+    return np.asarray(
+        np.where(is_defined, covariance / np.sqrt(np.where(is_defined, spread, 1)), 0)
+    )
 
 
-_FORMULAS: dict[str, Callable[[Int[ndarray, "k k"]], float]] = {
+_FORMULAS: dict[str, Callable[[Int[ndarray, "*r k k"]], Float[ndarray, "*r"]]] = {
     "accuracy": _accuracy,
     "f1": _f1,
     "matthews": _matthews,
