@@ -16,6 +16,7 @@ import pytest
 
 from exitwise.experiments import Experiments, Store
 from exitwise.experiments.figures import pictures, save
+from exitwise.experiments.pairs import example_noise
 from exitwise.experiments.report import Commands, State, report_page, results_markdown
 from exitwise.experiments.report.html import VOID
 from exitwise.experiments.scores import table_scores
@@ -166,6 +167,21 @@ def test_failures_and_what_was_not_run_are_told(state: State) -> None:
     assert f"{failed.name} {failed.key} batch of <b>0</b> rows" in shown
     assert "acl_cl on acl mrpc 1 done, 1 not run" in shown
     assert "1 failed, 1 not run" in text(page)
+
+
+def test_a_claim_tells_what_single_seeds_can_show_of_its_pair(state: State) -> None:
+    for cell in {place.cell.key: place.cell for place in state.places if place.table == "table2"}:
+        path = state.store.folder / f"{cell}.json"
+        result = json.loads(path.read_text())
+        result["answers"]["6"] = ("01", "10")[int(cell, 16) % 2] * (len(result["labels"]) // 2)
+        path.write_text(json.dumps(result))
+    words = example_noise(state.experiments, "table2", state.store)["ACL", "(e) 2ST"]
+    assert re.search(r"mrpc ± \d", words) and "rte ± " in words
+    shown = text(section(report_page(anew(state), []), "Table 2"))
+    assert shown.count(words) == 1  # the claim of an order speaks of no pair
+    page = results_markdown(state.experiments, state.store)
+    assert page.count(f"; {words}\n") == 1
+    assert "resampled" in page and "resampled" in report_page(anew(state), [])
 
 
 def test_a_table_of_which_nothing_was_run_stands_there_without_numbers(tmp_path: Path) -> None:

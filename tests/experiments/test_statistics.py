@@ -11,9 +11,10 @@ from scipy import stats
 from exitwise.experiments.statistics import (
     bootstrap_interval,
     holm,
-    over_examples,
     paired_test,
+    percentile_interval,
     read_together,
+    resampled_rows,
     sign_flip_p,
     smallest_visible,
     summary,
@@ -21,10 +22,6 @@ from exitwise.experiments.statistics import (
 )
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
-
-
-def accuracy(answers: np.ndarray, labels: np.ndarray) -> float:
-    return float(100 * (answers == labels).mean())
 
 
 def test_the_t_interval_is_that_of_the_tables() -> None:
@@ -49,21 +46,20 @@ def test_resampled_seeds_give_an_interval_within_the_values_that_repeats() -> No
 
 
 def test_the_interval_over_examples_has_the_width_of_the_binomial() -> None:
-    labels = np.zeros(400, dtype=int)
-    answers = (np.arange(400) < 100).astype(int)  # 75 % right
-    low, high = over_examples(answers, labels, accuracy)
+    is_right = np.arange(400) >= 100  # 75 % right
+    low, high = percentile_interval(100 * is_right[resampled_rows(400)].mean(axis=1))
     expected = 2 * 1.96 * 100 * math.sqrt(0.75 * 0.25 / 400)
     assert high - low == pytest.approx(expected, rel=0.1)
     assert low < 75 < high
 
 
-def test_systems_that_answer_alike_differ_by_nothing_on_any_rows() -> None:
-    labels = np.arange(60) % 2
-    answers = np.ones(60, dtype=int)
-    assert over_examples(answers, labels, accuracy, against=answers) == (0.0, 0.0)
-    better = labels.copy()
-    low, high = over_examples(better, labels, accuracy, against=answers)
-    assert 0 < low < 50 < high
+def test_equal_seeds_draw_equal_rows() -> None:
+    rows = resampled_rows(60, resamples=50)
+    assert rows.shape == (50, 60)
+    assert len({tuple(each) for each in rows.tolist()}) == 50
+    assert set(rows.flat) == set(range(60))
+    assert np.array_equal(resampled_rows(60, resamples=50), rows)
+    assert not np.array_equal(resampled_rows(60, seed=1, resamples=50), rows)
 
 
 def test_the_paired_test_is_that_of_scipy_on_both_rows_of_scores() -> None:
@@ -133,8 +129,3 @@ def test_comparisons_of_one_seed_do_not_make_the_others_harder() -> None:
     together = read_together(tests)
     assert together[0].adjusted == tests[0].p
     assert together[1].adjusted == 1.0
-
-
-def test_unlabelled_examples_are_left_out() -> None:
-    labels = np.array([0, 0, -1, -1])
-    assert over_examples(np.zeros(4, dtype=int), labels, accuracy) == (100.0, 100.0)

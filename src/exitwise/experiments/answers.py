@@ -28,6 +28,12 @@ class Answered(NamedTuple):
     labels: Int[ndarray, " n"]
     answers: dict[str, Int[ndarray, " n"]]
 
+    def labelled(self) -> "Answered":
+        """The rows that have a label."""
+        rows = np.flatnonzero(self.labels >= 0)
+        kept = {layer: answers[rows] for layer, answers in self.answers.items()}
+        return Answered(self.labels[rows], kept)
+
 
 def kept(sets: Mapping[str, Answered]) -> dict[str, object]:
     """As it is written into a result; the first set stands where it stands in all results."""

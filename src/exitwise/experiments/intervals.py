@@ -2,31 +2,63 @@
 
 from collections.abc import Sequence
 
-from jaxtyping import Int
+import numpy as np
+from jaxtyping import Float, Int
 from numpy import ndarray
 
-from exitwise.experiments.answers import answered, deepest
+from exitwise.experiments.answers import Answered, answered, deepest
 from exitwise.experiments.statistics import (
     Interval,
     bootstrap_interval,
-    over_examples,
+    percentile_interval,
+    resampled_rows,
     summary,
 )
 from exitwise.experiments.store import Result
-from exitwise.metrics import score
+from exitwise.metrics import official_score
 
 RESAMPLES = 200  # a page has hundreds of runs
 
 
+def resampled_scores(result: Result, found: Answered) -> dict[str, Float[ndarray, " r"]]:
+    """The scores of every exit, by layer, on resampled rows of a validation set.
+
+    Sets of equal size are drawn from alike, whatever the run.
+
+    Args:
+        result: of the run, for its metric.
+        found: the set.
+    """
+    metric, num_labels = result["data"]["metric"], len(result["data"]["labels"])
+    labelled = found.labelled()
+    rows = resampled_rows(len(labelled.labels), resamples=RESAMPLES)
+    return {
+        layer: official_score(
+            counts_on(rows, answers, labelled.labels, num_labels=num_labels), metric
+        )
+        for layer, answers in labelled.answers.items()
+    }
+
+
+def counts_on(
+    rows: Int[ndarray, "r n"],
+    answers: Int[ndarray, " n"],
+    labels: Int[ndarray, " n"],
+    *,
+    num_labels: int,
+) -> Int[ndarray, "r k k"]:
+    """`confusion_counts` of each resample, all at once."""
+    num_pairs = num_labels**2
+    pairs = labels * num_labels + answers
+    drawn = pairs[rows] + num_pairs * np.arange(len(rows))[:, None]  # [r, n]
+    counts = np.bincount(drawn.ravel(), minlength=len(rows) * num_pairs)
+    return counts.reshape(len(rows), num_labels, num_labels)
+
+
 def example_interval(result: Result) -> Interval:
     """95 % of the last exit's score on the first validation set, by resampling its rows."""
-    metric, num_labels = result["data"]["metric"], len(result["data"]["labels"])
     first = next(iter(answered(result).values()))
-
-    def value(answers: Int[ndarray, " n"], labels: Int[ndarray, " n"]) -> float:
-        return score(answers, labels, metric, num_labels)["score"]
-
-    return over_examples(deepest(first.answers), first.labels, value, resamples=RESAMPLES)
+    return percentile_interval(deepest(resampled_scores(result, first)))
 
 
 def over_seeds(scores: Sequence[float]) -> str:

@@ -5,7 +5,7 @@ the paired t-test decides: the exact test by flipping signs cannot be significan
 p is $2 / 2^n$: 0.25 with 3 seeds, 0.0625 with 5) and stands beside it as a warning.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -98,41 +98,25 @@ def bootstrap_interval(values: Sequence[float], *, seed: int = 0) -> Interval:
     return float(found.low), float(found.high)
 
 
-Score = Callable[[Int[ndarray, " n"], Int[ndarray, " n"]], float]
+def resampled_rows(
+    num_examples: int, *, seed: int = 0, resamples: int = RESAMPLES
+) -> Int[ndarray, "r n"]:
+    """Numbers of examples, drawn with replacement: each time as many as there are.
 
-
-def over_examples(
-    answers: Int[ndarray, " n"],
-    labels: Int[ndarray, " n"],
-    score: Score,
-    *,
-    against: Int[ndarray, " n"] | None = None,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> Interval:
-    """The 95 % interval of a score, or of the difference of two, by resampling the examples.
+    What is drawn depends on nothing else. So the difference of two systems' scores, draw by draw,
+    is the paired one: both answer the same examples.
 
     Args:
-        answers: of one system.
-        labels: the true classes; rows with -1 are left out.
-        score: of answers and labels, such as accuracy.
-        against: the answers of another system on the same examples; the score of `answers` less
-            that of `against`, on the same rows, is then what varies.
-        seed: of the resampling.
-        resamples: how many.
+        num_examples: n.
+        seed: of the drawing.
+        resamples: r, how often.
     """
-    is_labelled = labels >= 0
-    answers, labels = answers[is_labelled], labels[is_labelled]
-    against = None if against is None else against[is_labelled]
-    random = np.random.default_rng(seed)
-    found = []
-    for _ in range(resamples):
-        rows = random.integers(len(labels), size=len(labels))
-        value = score(answers[rows], labels[rows])
-        if against is not None:
-            value -= score(against[rows], labels[rows])
-        found.append(value)
-    low, high = np.percentile(found, [100 * LEVEL / 2, 100 * (1 - LEVEL / 2)])
+    return np.random.default_rng(seed).integers(num_examples, size=(resamples, num_examples))
+
+
+def percentile_interval(values: Float[ndarray, " r"]) -> Interval:
+    """The middle 95 % of resampled scores, or of their differences."""
+    low, high = np.percentile(values, [100 * LEVEL / 2, 100 * (1 - LEVEL / 2)])
     return float(low), float(high)
 
 

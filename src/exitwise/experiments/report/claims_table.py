@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from exitwise.experiments.pairs import Pair, pairs_of
 from exitwise.experiments.plan import Experiments
 from exitwise.experiments.report.html import Html, element, sortable_head, table
 from exitwise.experiments.store import Store
@@ -9,6 +10,14 @@ from exitwise.experiments.verdicts import Verdict, in_words, verdicts
 
 SIGNS = {"reproduced": "✓", "contradicted": "✗"}
 """Others are undecided."""
+
+DECIDED = (
+    "A claim is decided by paired t-tests over seeds, corrected over all comparisons of its table "
+    "(Holm); the numbers stand with each table. Beside them stands how far the difference of a "
+    "single seed varies over validation examples: half the width of the interval that holds 95 % "
+    "of it when the examples are resampled, the same for both systems, on average over the seeds. "
+    "Where 0 is inside, that seed alone shows no difference."
+)
 
 
 def all_verdicts(experiments: Experiments, store: Store) -> dict[str, list[Verdict]]:
@@ -20,9 +29,17 @@ def all_verdicts(experiments: Experiments, store: Store) -> dict[str, list[Verdi
     }
 
 
-def findings(verdict: Verdict) -> list[str]:
-    """The numbers that decided; comparisons of which nothing was run are left out."""
-    return [in_words(test) for test in verdict.tests if test.num_seeds] or ["nothing was run"]
+def findings(verdict: Verdict, noise: Mapping[Pair, str]) -> list[str]:
+    """The numbers that decided, and how far a single seed can be trusted.
+
+    Comparisons of which nothing was run are left out.
+
+    Args:
+        verdict: of a claim.
+        noise: in words, of the pairs of its table.
+    """
+    decided = [in_words(test) for test in verdict.tests if test.num_seeds] or ["nothing was run"]
+    return [*decided, *(noise[pair] for pair in pairs_of(verdict.claim) if pair in noise)]
 
 
 def claims_overview(caption: str, found: Sequence[tuple[str, Verdict]]) -> Html:
@@ -40,13 +57,23 @@ def claims_overview(caption: str, found: Sequence[tuple[str, Verdict]]) -> Html:
     return table(caption, [head], rows, class_="sortable claims")
 
 
-def claims_table(caption: str, found: Sequence[Verdict]) -> Html:
-    """A line a claim, with the numbers that decided it."""
+def claims_table(caption: str, found: Sequence[Verdict], noise: Mapping[Pair, str]) -> Html:
+    """A line a claim, with the numbers that decided it.
+
+    Args:
+        caption: of the table.
+        found: verdicts of one table.
+        noise: of its pairs, in words.
+    """
     rows = [
         [
             element("td", verdict.claim.source),
             *outcome(verdict),
-            element("td", *(element("div", each) for each in findings(verdict)), class_="findings"),
+            element(
+                "td",
+                *(element("div", each) for each in findings(verdict, noise)),
+                class_="findings",
+            ),
         ]
         for verdict in found
     ]

@@ -6,7 +6,9 @@ from importlib.resources import files
 from string import Template
 
 from exitwise.experiments.figures import Picture
+from exitwise.experiments.pairs import example_noise
 from exitwise.experiments.report.claims_table import (
+    DECIDED,
     all_verdicts,
     claims_overview,
     claims_table,
@@ -22,9 +24,6 @@ from exitwise.experiments.verdicts import Verdict
 Drawn = Sequence[tuple[Picture, str]]
 """Pictures as SVG."""
 
-DECIDED = """
-A claim is decided by paired t-tests over seeds, corrected over all comparisons of its table (Holm);
-the numbers stand with each table."""
 AGAIN = """
 GLUE stands for the folder of the tasks' files; without --data-dir they come from the hub. What is
 there is not run again, so that a second run needs folders of its own."""
@@ -91,10 +90,11 @@ def table_section(state: State, name: str, found: Sequence[Verdict], drawn: Draw
     """A table or figure of the paper with all that is known of it."""
     shown = state.experiments.tables[name]
     figures = [figure(picture, svg) for picture, svg in drawn if picture.table == name]
+    noise = example_noise(state.experiments, name, state.store)
     parts = [
         score_table(state, name),
         layer_table(state, name) if shown.shows == "layer_scores" else Html(),
-        claims_table(f"Claims of {shown.source}", found) if found else Html(),
+        claims_table(f"Claims of {shown.source}", found, noise) if found else Html(),
     ]
     return element(
         "section",

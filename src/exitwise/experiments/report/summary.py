@@ -1,9 +1,12 @@
 """The results in Markdown: the part of `docs/results.md` that is not written by hand."""
 
+from collections.abc import Mapping, Sequence
+
 from exitwise.experiments.figures import pictures
 from exitwise.experiments.markdown import score_markdown
+from exitwise.experiments.pairs import Pair, example_noise
 from exitwise.experiments.plan import Experiments
-from exitwise.experiments.report.claims_table import all_verdicts, counted, findings
+from exitwise.experiments.report.claims_table import DECIDED, all_verdicts, counted, findings
 from exitwise.experiments.report.commands import Commands
 from exitwise.experiments.report.provenance import provenance
 from exitwise.experiments.report.state import State
@@ -28,20 +31,28 @@ def results_markdown(experiments: Experiments, store: Store, *, figures: str = "
         )
     parts = [
         "\n".join(f"- {name}: {value}" for name, value in provenance(state)),
-        f"Claims of the paper: {counted(found)}.",
+        f"Claims of the paper: {counted(found)}. {DECIDED}",
     ]
     for name, table in experiments.tables.items():
         parts += [
             f"## {table.source}: {table.title}",
             " ".join(table.note.split()),
             score_markdown(experiments, name, store),
-            "\n".join(map(claim_line, found.get(name, []))),
+            "\n".join(claim_lines(found.get(name, []), example_noise(experiments, name, store))),
             *drawn.get(name, []),
         ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def claim_line(verdict: Verdict) -> str:
-    """An item of a list."""
-    claim = verdict.claim
-    return f"- **{verdict.outcome}**: {claim.text} ({claim.source}). {'; '.join(findings(verdict))}"
+def claim_lines(found: Sequence[Verdict], noise: Mapping[Pair, str]) -> list[str]:
+    """Items of a list.
+
+    Args:
+        found: verdicts of one table.
+        noise: of its pairs, in words.
+    """
+    return [
+        f"- **{each.outcome}**: {each.claim.text} ({each.claim.source}). "
+        f"{'; '.join(findings(each, noise))}"
+        for each in found
+    ]
