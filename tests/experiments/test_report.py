@@ -184,6 +184,37 @@ def test_a_claim_tells_what_single_seeds_can_show_of_its_pair(state: State) -> N
     assert "resampled" in page and "resampled" in report_page(anew(state), [])
 
 
+def test_a_failed_cell_and_a_missing_observation_leave_the_rest_as_it_is(
+    tmp_path: Path,
+) -> None:
+    experiments = small("table2", "figure2", tasks=("mrpc", "rte"))
+    store = Store(tmp_path / "small")
+    fill(store, experiments)
+    found = {
+        (place.row.name, place.cell.seed, place.cell.task): place for place in experiments.places()
+    }
+    failed = found["ACL", 1, "mrpc"].cell
+    (store.folder / f"{failed.key}.json").unlink()
+    store.write_failure(failed.key, failed.name, ValueError("no memory"))
+    unseen = found["A: CE", 2, "rte"].cell
+    (store.folder / f"{unseen.key}-angles.json").unlink()
+    drawn = [(each, save(each, tmp_path)[1].read_text()) for each in pictures(experiments, store)]
+    assert {each.name for each, _ in drawn} == {"figure2", "table2-geometry", "table2-gates"}
+    page = report_page(State(experiments, store, Commands("small")), drawn)
+    Page(page)
+    angles, ablation = (text(section(page, name)) for name in ("Figure 2", "Table 2"))
+    assert "A: CE > 5 on rte: " in angles and "(1 seed: nothing can be said)" in angles
+    assert re.search(r"B: CE\+SCL > 5 on rte: [^;]*2 seeds", angles)
+    assert re.search(r"ACL mean of exits \d\d\.\d \(1\)", ablation)
+    assert re.search(
+        r"ACL against \(e\) 2ST, [^:]*: mrpc ± [^:]* of 1 seed\), rte ± [^:]* of 2 seeds", ablation
+    )
+    assert f"{failed.name} {failed.key} no memory" in text(section(page, "Unfinished"))
+    written = results_markdown(experiments, store)
+    assert "1 failed" in written and re.search(r"\n\| ACL \| \d\d\.\d \(1\)", written)
+    assert "A: CE > 5 on rte: " in written and "](figures/figure2.png)" in written
+
+
 def test_a_table_of_which_nothing_was_run_stands_there_without_numbers(tmp_path: Path) -> None:
     state = State(small("table2", "figure3"), Store(tmp_path / "small"), Commands("small"))
     page = report_page(state, [])
