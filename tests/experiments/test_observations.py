@@ -22,11 +22,11 @@ from exitwise.experiments.observations.course import open_shares
 from exitwise.experiments.observations.observe import shape
 from exitwise.experiments.store import Result
 from exitwise.inference.torch_engine import TorchEngine
-from exitwise.losses import compared_rows, supervised_contrastive_loss
+from exitwise.losses import aligned_contrastive_loss, compared_rows, supervised_contrastive_loss
 from exitwise.losses.diagnostics import MAX_COMPARED
 from exitwise.metrics import score
 from exitwise.modeling import MultiExitForSequenceClassification
-from exitwise.objectives import AlignedContrast, Objective, SupervisedContrast
+from exitwise.objectives import AlignedContrast, CrossLayerContrast, Objective, SupervisedContrast
 from exitwise.outputs import ExitOutput
 from exitwise.recipe import Recipe
 from exitwise.regimes import ExitsRegime, SingleExitRegime
@@ -183,16 +183,18 @@ def test_the_angle_is_that_of_the_recipes_contrast_on_a_training_batch(
     ((padded, labels),) = finished.batches(encoded, rows)
     model = finished.engine.model
     last = model.exit_outputs(**padded, layers=[3])[3]
-    losses = (
-        cross_entropy(last.logits, labels),
-        supervised_contrastive_loss(
-            last.embedding,
-            labels,
-            temperature=given.temperature,
-            denominator=given.denominator,
-            normalize=given.normalize,
-        ),
+    items = (last.embedding, labels)
+    loss = supervised_contrastive_loss
+    if isinstance(given, AlignedContrast):
+        items = (last.embedding, last.label_embeddings, labels)
+        loss = aligned_contrastive_loss
+    contrast = loss(
+        *items,
+        temperature=given.temperature,
+        denominator=given.denominator,
+        normalize=given.normalize,
     )
+    losses = (cross_entropy(last.logits, labels), contrast)
     gradients = []
     for loss in losses:
         model.zero_grad()
@@ -219,7 +221,11 @@ def test_the_contrast_of_a_recipe_is_that_of_its_first_stage_that_has_one() -> N
     assert contrast_of(recipe, 3) == SupervisedContrast()
     objective = Objective(auxiliary=AlignedContrast(temperature=0.2, denominator="khosla"))
     exits = replace(recipe, regime=ExitsRegime(objective=objective))
-    assert contrast_of(exits, 3) == SupervisedContrast(temperature=0.2, denominator="khosla")
+    assert contrast_of(exits, 3) == objective.auxiliary
+    across = replace(
+        recipe, regime=ExitsRegime(objective=Objective(auxiliary=CrossLayerContrast()))
+    )
+    assert contrast_of(across, 3) == SupervisedContrast()
 
 
 def cell_of(task: str, row: str, tiny_path: str, **changes: object) -> Place:

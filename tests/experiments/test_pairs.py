@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from exitwise.experiments import Cell, Experiments, Store
-from exitwise.experiments.claims import CountClaim, GreaterClaim, OrderClaim
+from exitwise.experiments.claims import CountClaim, GreaterClaim, OrderClaim, Pair
 from exitwise.experiments.intervals import RESAMPLES
-from exitwise.experiments.pairs import Pair, example_noise, pairs_of
+from exitwise.experiments.pairs import example_noise, pairs_of
 from exitwise.experiments.statistics import resampled_rows
 from exitwise.metrics import score
 
@@ -156,8 +156,8 @@ TWO_RIVALS = CountClaim(**SAID, better="a", worse=("b", "c"), at_least=1, of=2)
         (GreaterClaim(**SAID, better="a", worse="b"), [("a", "b")]),
         (TWO_RIVALS, [("a", "b"), ("a", "c")]),
         (GreaterClaim(**SAID, better="a", worse="b", quantity="closed_gates"), []),
-        (OrderClaim(**SAID, order=("a", "b")), []),
+        (OrderClaim(**SAID, order=("a", "b", "c")), [("a", "c"), ("a", "b"), ("b", "c")]),
     ],
 )
 def test_pairs_are_those_of_claims_on_scores(claim: Any, pairs: list[Pair]) -> None:
-    assert pairs_of(claim) == pairs
+    assert list(pairs_of(claim)) == pairs

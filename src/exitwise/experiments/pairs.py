@@ -8,16 +8,13 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from exitwise.experiments.answers import Answered, answered, of_column
-from exitwise.experiments.claims import Claim, CountClaim, GreaterClaim
+from exitwise.experiments.claims import Claim, Pair
 from exitwise.experiments.intervals import resampled_scores
 from exitwise.experiments.plan import Experiments
 from exitwise.experiments.scores import chosen_score, columns_of, finished
 from exitwise.experiments.statistics import Interval, percentile_interval
 from exitwise.experiments.store import Result, Store
 from exitwise.experiments.table import Row
-
-Pair = tuple[str, str]
-"""The row that is said to be better, and the other one."""
 
 
 class Drawn(NamedTuple):
@@ -39,7 +36,7 @@ DrawnRow = Mapping[str, Mapping[int, Drawn]]
 def example_noise(experiments: Experiments, name: str, store: Store) -> dict[Pair, str]:
     """In words, for each pair that a table's claims compare and that has results."""
     table = experiments.tables[name]
-    pairs = [pair for claim in table.claims for pair in pairs_of(claim)]
+    pairs = list(dict.fromkeys(pair for claim in table.claims for pair in pairs_of(claim)))
     drawn = drawn_rows(experiments, name, store, {row for pair in pairs for row in pair})
     found = {(a, b): paired(table.columns, drawn[a], drawn[b]) for a, b in pairs}
     return {pair: in_words(pair, intervals) for pair, intervals in found.items() if intervals}
@@ -72,14 +69,9 @@ def drawn_cell(
     return Drawn(examples.labels, np.array(scores)) if scores else None
 
 
-def pairs_of(claim: Claim) -> list[Pair]:
+def pairs_of(claim: Claim) -> tuple[Pair, ...]:
     """The pairs whose scores a claim compares; other quantities are none of examples."""
-    match claim:
-        case GreaterClaim(quantity="score"):
-            return [(claim.better, claim.worse)]
-        case CountClaim(quantity="score"):
-            return [(claim.better, rival) for rival in claim.worse]
-    return []
+    return claim.pairs if claim.quantity == "score" else ()
 
 
 def paired(columns: Sequence[str], better: DrawnRow, worse: DrawnRow) -> dict[str, list[Interval]]:

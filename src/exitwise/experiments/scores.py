@@ -1,8 +1,8 @@
 """What the results of a table's cells say, by row, column and seed."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from exitwise.experiments.answers import deepest, of_column
 from exitwise.experiments.plan import Experiments, Place
 from exitwise.experiments.store import Result, Store
 from exitwise.experiments.table import Row, Table
@@ -49,17 +49,11 @@ def columns_of(table: Table, task: str) -> list[str]:
     return [column for column in table.columns if column.partition(":")[0] == task]
 
 
-def validation_set(result: Result, column: str) -> Mapping[str, Any]:
-    """The scores on the set of a column: the first one, or that behind the colon."""
-    scores: Mapping[str, Mapping[str, Any]] = result["scores"]
-    suffix = column.partition(":")[2]
-    return scores[f"validation_{suffix}"] if suffix else next(iter(scores.values()))
-
-
 def exit_scores(result: Result, column: str) -> dict[str, float]:
     """The score of each exit."""
-    exits = validation_set(result, column)["exits"]
-    return {layer: scores["score"] for layer, scores in exits.items()}
+    found = of_column(result["scores"], column)
+    assert found is not None  # a run is scored on every set of its task
+    return {layer: scores["score"] for layer, scores in found["exits"].items()}
 
 
 def chosen_score(
@@ -69,5 +63,5 @@ def chosen_score(
     if row.score == "average":
         return sum(exits.values()) / len(exits)
     if row.score == "last":
-        return exits[max(exits, key=int)]
+        return deepest(exits)
     return exits.get(str(depths[row.score]))

@@ -6,7 +6,7 @@ from exitwise.experiments.claims.count import CountClaim
 from exitwise.experiments.claims.greater import GreaterClaim
 from exitwise.experiments.claims.most import MostClaim
 from exitwise.experiments.claims.order import OrderClaim
-from exitwise.experiments.claims.pairing import Values
+from exitwise.experiments.claims.pairing import Pair, Values
 from exitwise.experiments.claims.spread import SpreadClaim
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "MostClaim",
     "OrderClaim",
     "Outcome",
+    "Pair",
     "Quantity",
     "SpreadClaim",
     "Values",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from exitwise.experiments.claims.pairing import Values
+from exitwise.experiments.claims.pairing import Pair, Values
 from exitwise.experiments.statistics import LEVEL, Comparison
 from exitwise.registry import Registry
 
@@ -54,6 +54,11 @@ class Claim(ABC):
     @abstractmethod
     def rows(self) -> tuple[str, ...]:
         """The rows that it speaks of."""
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """What it compares directly: the row that is said to be better, and the other one."""
+        return ()
 
     @abstractmethod
     def differences(self, values: Values) -> dict[str, list[float]]:

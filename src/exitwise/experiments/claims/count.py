@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from exitwise.experiments.claims.base import UNDECIDED, Claim, Outcome, is_negative, is_positive
-from exitwise.experiments.claims.pairing import Values, gaps, task_of
+from exitwise.experiments.claims.pairing import Pair, Values, gaps, task_of
 from exitwise.experiments.statistics import Comparison
 
 
@@ -38,6 +38,11 @@ class CountClaim(Claim):
     def rows(self) -> tuple[str, ...]:
         """All of them."""
         return self.better, *self.worse
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """With each rival."""
+        return tuple((self.better, rival) for rival in self.worse)
 
     def differences(self, values: Values) -> dict[str, list[float]]:
         """Task by task and rival by rival."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from exitwise.experiments.claims.base import Claim
-from exitwise.experiments.claims.pairing import Values, gaps
+from exitwise.experiments.claims.pairing import Pair, Values, gaps
 
 
 @Claim.registry.register
@@ -29,6 +29,11 @@ class GreaterClaim(Claim):
     def rows(self) -> tuple[str, ...]:
         """Both."""
         return self.better, self.worse
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The one."""
+        return ((self.better, self.worse),)
 
     def differences(self, values: Values) -> dict[str, list[float]]:
         """Of the means over tasks."""

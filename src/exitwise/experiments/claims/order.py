@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from exitwise.experiments.claims.base import UNDECIDED, Claim, Outcome, is_negative, is_positive
-from exitwise.experiments.claims.pairing import Values, gaps
+from exitwise.experiments.claims.pairing import Pair, Values, gaps
 from exitwise.experiments.statistics import Comparison
 
 
@@ -32,11 +33,16 @@ class OrderClaim(Claim):
         """All of them."""
         return self.order
 
-    def differences(self, values: Values) -> dict[str, list[float]]:
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
         """The ends first, then the neighbours."""
-        pairs = [(self.order[0], self.order[-1]), *zip(self.order, self.order[1:], strict=False)]
+        ends = (self.order[0], self.order[-1])
+        return tuple(dict.fromkeys([ends, *pairwise(self.order)]))
+
+    def differences(self, values: Values) -> dict[str, list[float]]:
+        """Of each pair, on the means over tasks."""
         found = {}
-        for better, worse in dict.fromkeys(pairs):
+        for better, worse in self.pairs:
             where, differences = gaps(values, better, worse)
             found[where.named(f"{better} > {worse}")] = differences
         return found

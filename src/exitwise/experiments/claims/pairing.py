@@ -8,6 +8,8 @@ import numpy as np
 BySeed = Mapping[int, float]
 Values = Mapping[str, Mapping[str, BySeed]]
 """A quantity by row, column and seed."""
+Pair = tuple[str, str]
+"""Two rows."""
 
 
 class Shared(NamedTuple):

@@ -1,4 +1,4 @@
-"""The angle between the gradients of SCL and cross-entropy, batch by batch (figure 2)."""
+"""The angle between the gradients of a contrastive loss and cross-entropy (figure 2)."""
 
 from itertools import islice
 from typing import Any
@@ -11,17 +11,17 @@ from exitwise.data import LengthBucketSampler, batch_plan
 from exitwise.experiments.observations.finished import Batch, Finished
 from exitwise.gradients import gradient_angle
 from exitwise.modeling import MultiExitForSequenceClassification
-from exitwise.objectives import Contrast, SupervisedContrast
+from exitwise.objectives import Auxiliary, SupervisedContrast
 from exitwise.recipe import Recipe
 
 
 def angles(finished: Finished, num_batches: int) -> dict[str, Any]:
-    """Degrees between the gradients of SCL and cross-entropy over all parameters (section 9.3).
+    """Degrees between the two gradients over all parameters, batch by batch (section 9.3).
 
     A batch is what the training's contrastive loss saw at once: a micro-batch, in the order of
     the first epoch, similar lengths together. Accumulation adds up gradients of several, and so
-    does not count. The model is in evaluation mode and float32, h is that of the last exit, and
-    SCL has the settings of `contrast_of`.
+    does not count. The model is in evaluation mode and float32, h is that of the last exit,
+    and the contrastive loss is `contrast_of`.
     """
     model, recipe = finished.engine.model, finished.recipe
     encoded, settings = finished.encoded(finished.splits.train), recipe.training
@@ -36,25 +36,20 @@ def angles(finished: Finished, num_batches: int) -> dict[str, Any]:
     return {"angles": defined, "undefined": len(found) - len(defined), "batch": size}
 
 
-def contrast_of(recipe: Recipe, num_layers: int) -> SupervisedContrast:
-    """SCL with temperature, denominator and normalisation of the recipe's contrastive loss.
+def contrast_of(recipe: Recipe, num_layers: int) -> Auxiliary:
+    """The recipe's own contrastive loss: SCL or ACL-Embed; SCL where it has none.
 
-    Of several stages that have one the first decides; without any, the paper's defaults.
+    Of several stages that have one the first decides. A loss that needs a teacher has none here.
     """
     stages = () if recipe.regime is None else recipe.regime.stages(num_layers)
-    auxiliaries = (stage.objective.auxiliary for stage in stages)
-    found = next((each for each in auxiliaries if isinstance(each, Contrast)), SupervisedContrast())
-    return SupervisedContrast(
-        temperature=found.temperature,
-        denominator=found.denominator,
-        reduction=found.reduction,
-        normalize=found.normalize,
-    )
+    for stage in stages:
+        found = stage.objective.auxiliary
+        if found is not None and not found.needs_teacher:
+            return found
+    return SupervisedContrast()
 
 
-def angle(
-    model: MultiExitForSequenceClassification, batch: Batch, contrast: SupervisedContrast
-) -> float:
+def angle(model: MultiExitForSequenceClassification, batch: Batch, contrast: Auxiliary) -> float:
     """Of one batch; NaN where a gradient is zero."""
     texts, labels = batch
     output = model.exit_outputs(**texts, layers=[model.num_layers])[model.num_layers]

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from exitwise.experiments.pairs import Pair, pairs_of
+from exitwise.experiments.claims import Pair
+from exitwise.experiments.pairs import pairs_of
 from exitwise.experiments.plan import Experiments
 from exitwise.experiments.report.html import Html, element, sortable_head, table
 from exitwise.experiments.store import Store

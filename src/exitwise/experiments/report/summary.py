@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from exitwise.experiments.claims import Pair
 from exitwise.experiments.figures import pictures
 from exitwise.experiments.markdown import score_markdown
-from exitwise.experiments.pairs import Pair, example_noise
+from exitwise.experiments.pairs import example_noise
 from exitwise.experiments.plan import Experiments
 from exitwise.experiments.report.claims_table import DECIDED, all_verdicts, counted, findings
 from exitwise.experiments.report.commands import Commands
