@@ -20,7 +20,7 @@ from typing import Any
 
 from exitwise.errors import ExitwiseError, RecipeError
 from exitwise.recipe import Recipe, dumps_toml, read_toml, to_plain
-from exitwise.whole_files import write_text
+from exitwise.whole_files import remove_folder, write_text
 
 
 class RunFolder:
@@ -69,7 +69,7 @@ class RunFolder:
         if resume and self.recipe.exists():
             return
         if self._is_used():
-            shutil.rmtree(self.path)
+            remove_folder(self.path)
         self.path.mkdir(parents=True, exist_ok=True)
         write_text(self.recipe, dumps_toml(to_plain(recipe)))
 
