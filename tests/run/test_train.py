@@ -13,7 +13,7 @@ from transformers import TrainerCallback
 from exitwise.errors import DataError, ExitwiseError, RecipeError
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.recipe import Recipe, from_plain, read_toml, recipe_hash
-from exitwise.run import train
+from exitwise.run import RunFolder, train
 
 MakeRecipe = Callable[..., Recipe]
 
@@ -107,6 +107,44 @@ def test_a_run_broken_off_goes_on_to_the_same_bits(
     assert len(same(weights(whole), weights(broken))) == len(weights(whole))
     for name in ("metrics.jsonl", "gates/backbone.jsonl", "gates/exits.jsonl"):
         assert (broken / name).read_text() == (whole / name).read_text()
+
+
+def test_the_seconds_of_a_resumed_run_are_those_of_all_its_sessions(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    recipe, run = make_recipe(), tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe, run, callbacks=[BreakOff("exits", 1)])
+    file = RunFolder(run).seconds
+    before = json.loads(file.read_text())
+    assert 0 < before["exits"] < before["all"]
+    file.write_text(json.dumps({name: each + 1000 for name, each in before.items()}))
+    seconds = train(recipe, run, resume=True)["seconds"]
+    assert seconds.keys() == {"backbone", "exits", "all"}
+    assert all(1000 < each < 2000 for each in seconds.values())
+    assert seconds["all"] > 1000 + before["all"]
+
+
+def test_the_time_of_a_run_is_known_with_each_checkpoint(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    file = RunFolder(tmp_path / "run").seconds
+    found: list[dict[str, float]] = []
+
+    class Look(TrainerCallback):
+        """Reads what a kill at this moment would leave."""
+
+        def on_epoch_begin(self, args: Any, state: Any, control: Any, **settings: Any) -> None:
+            found.append(json.loads(file.read_text()) if file.exists() else {})
+
+    train(make_recipe(), tmp_path / "run", callbacks=[Look()])
+    assert [sorted(each) for each in found] == [
+        [],
+        ["all", "backbone"],
+        ["all", "backbone"],
+        ["all", "backbone", "exits"],
+    ]
+    assert found[1]["backbone"] < found[2]["backbone"]
 
 
 def test_a_run_that_ended_is_left_as_it_is(make_recipe: MakeRecipe, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ environment.json    versions, machine and commit
 train.log           what was chosen and what happened
 metrics.jsonl       the scores of each exit after each epoch
 gates/STAGE.jsonl   angle and decision of every batch
-checkpoints/        while it runs: the Trainer's checkpoints, and each finished stage
+checkpoints/        while it runs: the Trainer's checkpoints, finished stages, time spent
 hidden_states/      of a frozen encoder, while a stage runs that cannot keep them in memory
 model/              the classifier, with its tokenizer
 result.json         the scores at the end; it is written last
@@ -38,6 +38,7 @@ class RunFolder:
         self.log = path / "train.log"
         self.metrics = path / "metrics.jsonl"
         self.checkpoints = path / "checkpoints"
+        self.seconds = self.checkpoints / "seconds.json"
         self.hidden_states = path / "hidden_states"
         self.model = path / "model"
         self.result = path / "result.json"

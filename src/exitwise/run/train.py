@@ -2,7 +2,6 @@
 
 import json
 import logging
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from exitwise.run.folder import RunFolder
 from exitwise.run.material import Material, planned_stages, prepare
 from exitwise.run.measure import measure
 from exitwise.run.stage import run_stage
+from exitwise.run.stopwatch import Stopwatch
 from exitwise.training import CacheSettings, Timings, choose_hardware, compile_layers, dtype_of
 from exitwise.whole_files import write_folder, write_text
 
@@ -56,7 +56,8 @@ def train(
         profile: tell where the time went: `profile` in the result, seconds by stage and part.
 
     Returns:
-        The content of `result.json`.
+        The content of `result.json`. Its `seconds`, by stage and in all, are those of all
+        sessions of a run that was resumed.
     """
     run = RunFolder(Path(folder))
     run.check(recipe, resume=resume, force=force)
@@ -72,25 +73,23 @@ def train(
         choose_hardware(recipe.training)
         write_text(run.train_rows, "\n".join(material.splits.train.row_hashes()) + "\n")
         write_text(run.environment, json.dumps(environment(), indent=2) + "\n")
-        started = time.perf_counter()
-        seconds: dict[str, float | None] = {}
+        watch = Stopwatch(run.seconds)
         profiles: dict[str, dict[str, float]] = {}
-        for stage in stages:
-            timings = Timings()
-            measure = timings.measure if profile else unmeasured
-            seconds[stage.name] = complete_stage(
-                stage, recipe, material, run, callbacks, cache, measure
-            )
-            if seconds[stage.name] is not None:
-                profiles[stage.name] = timings.table()
-        if recipe.compression is not None:
-            started_compression = time.perf_counter()
-            material = compress(recipe, material, run, callbacks)
-            seconds["compression"] = round(time.perf_counter() - started_compression, 1)
-        write_folder(run.model, lambda path: save_model(material, path))
-        result = describe(recipe, material, stages, run) | {
-            "seconds": seconds | {"all": round(time.perf_counter() - started, 1)}
-        }
+        told = [*callbacks, watch]
+        with watch.part("all"):
+            for stage in stages:
+                timings = Timings()
+                measure = timings.measure if profile else unmeasured
+                with watch.part(stage.name):
+                    is_new = complete_stage(stage, recipe, material, run, told, cache, measure)
+                if is_new:
+                    profiles[stage.name] = timings.table()
+            if recipe.compression is not None:
+                with watch.part("compression"):
+                    material = compress(recipe, material, run, callbacks)
+            write_folder(run.model, lambda path: save_model(material, path))
+            result = describe(recipe, material, stages, run)
+        result["seconds"] = watch.table()
         if profile:
             result["profile"] = profiles
         run.write_result(result)
@@ -105,21 +104,20 @@ def complete_stage(
     callbacks: Sequence[TrainerCallback],
     cache: CacheSettings,
     measure: Measure,
-) -> float | None:
-    """Trains a stage, or takes its model where it is finished; the seconds that it took now."""
+) -> bool:
+    """Trains a stage, or takes its model where it is finished; whether it was trained now."""
     finished = run.finished_stage(stage.name)
     if finished.exists():
         model = MultiExitForSequenceClassification.from_pretrained(finished)
         material.model.load_state_dict(model.state_dict())
         logger.info("stage %s is finished already", stage.name)
-        return None
+        return False
     logger.info(
         "stage %s: %d epochs, exits %s", stage.name, stage.epochs, ", ".join(map(str, stage.layers))
     )
-    started = time.perf_counter()
     set_seed(recipe.seed)  # a stage does not depend on what ran before it in the process
     run_stage(stage, recipe, material, run, callbacks, cache, measure)
-    return round(time.perf_counter() - started, 1)
+    return True
 
 
 def save_model(material: Material, path: Path) -> None:
