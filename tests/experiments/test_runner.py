@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from exitwise.errors import ExitwiseError
-from exitwise.experiments import Experiments, Job, Runner, Store, jobs, score_markdown
+from exitwise.experiments import (
+    Experiments,
+    Job,
+    Runner,
+    Store,
+    failures,
+    jobs,
+    observations,
+    score_markdown,
+)
 from exitwise.experiments.scores import layer_scores
 from exitwise.experiments.verdicts import verdicts
 
@@ -115,6 +124,31 @@ def test_a_failure_is_noted_and_the_others_run(
     assert [job.cell.key for job in again] == [acl.backbone.key, acl.key]
     bench.run(again)
     assert bench.store.failure(acl.key) is None
+
+
+def test_an_observation_that_fails_is_noted_and_not_tried_again_unless_asked(
+    experiments: Experiments, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = [p for p in experiments.places(["figure2", "figure6"]) if p.row.name == "A: CE"]
+    cell = places[0].cell
+    with monkeypatch.context() as patch:
+        patch.setattr(observations, "gradient_angle", out_of_memory)
+        bench.run(jobs(places, bench.store))
+    assert bench.store.has(cell.key) and bench.store.failure(cell.key) is None
+    failure = bench.store.failure(cell.key, "angles")
+    assert failure is not None
+    assert (failure["cell"], failure["error"]) == (f"{cell.name}, angles", "out of memory")
+    assert jobs(places, bench.store) == []
+    again = jobs(places, bench.store, retry=True)
+    assert [(job.is_trained, job.observations) for job in again] == [(True, ("angles",))]
+    assert failures(again, bench.store) == [failure]
+    bench.run(again)
+    assert failures(again, bench.store) == []
+    assert jobs(places, bench.store, retry=True) == []
+
+
+def out_of_memory(*_: object) -> None:
+    raise RuntimeError("out of memory")
 
 
 def test_an_interrupted_cell_goes_on_and_what_was_before_it_stays(

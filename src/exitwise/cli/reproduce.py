@@ -1,6 +1,6 @@
 """`exitwise reproduce`: tables of the paper, as far as they are not run yet."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,7 +44,7 @@ def reproduce(
     """Runs what is missing of some tables; it can be stopped at any time, and goes on then."""
     with other_libraries_quiet():
         from exitwise.cli.progress import stage_progress
-        from exitwise.experiments import Experiments, Runner, Store, check_sources, jobs
+        from exitwise.experiments import Experiments, Runner, Store, check_sources, failures, jobs
 
         chosen = Experiments.read(experiments, overlay).narrowed(
             encoders=encoders_of(encoder or []),
@@ -74,10 +74,10 @@ def reproduce(
             typer.echo("exitwise: stopped; the same command goes on", err=True)
             raise typer.Exit(130) from None
         show_tables(chosen, tables, store)
-    failed = [job for job in wanted if store.failure(job.cell.key) is not None]
+    failed = failures(wanted, store)
     if failed:
         raise ExitwiseError(
-            f"{len(failed)} cells failed, {failed[0].cell.name} first; why stands in "
+            f"{len(failed)} failed, {failed[0]['cell']} first; why stands in "
             f"{store.folder}/*.failed.json, and --retry tries again"
         )
 
@@ -94,18 +94,32 @@ def encoders_of(pairs: Sequence[str]) -> dict[str, str]:
 def tell_plan(
     experiments: "Experiments", tables: Sequence[str], wanted: "Sequence[Job]", store: "Store"
 ) -> None:
-    """How many cells there are, done, failed and to run, and how long that may take."""
+    """How many cells there are, done, failed and to run, and how long that may take.
+
+    Then the same of what is looked up in finished models, if the tables show such a thing.
+    """
     from exitwise.experiments import estimate, in_order
 
-    cells = in_order(place.cell for place in experiments.places(tables))
-    done = sum(store.has(cell.key) for cell in cells)
-    failed = sum(store.failure(cell.key) is not None for cell in cells)
+    places = list(experiments.places(tables))
+    cells = in_order(place.cell for place in places)
     to_run = sum(not job.is_trained for job in wanted)
     seconds, unknown = estimate(wanted, in_order(p.cell for p in experiments.places()), store)
     typer.echo(
-        f"{len(cells)} cells: {done} done, {failed} failed, {to_run} to run; "
-        f"about {seconds / 60:.0f} minutes" + (f" and {unknown} not known yet" if unknown else "")
+        f"{len(cells)} cells: {counts([(cell.key, None) for cell in cells], store)}, "
+        f"{to_run} to run; about {seconds / 60:.0f} minutes"
+        + (f" and {unknown} not known yet" if unknown else "")
     )
+    looks = {(p.cell.key, p.observation) for p in places if p.observation is not None}
+    if looks:
+        to_look_up = sum(len(job.observations) for job in wanted)
+        typer.echo(f"{len(looks)} observations: {counts(looks, store)}, {to_look_up} to look up")
+
+
+def counts(parts: Collection[tuple[str, str | None]], store: "Store") -> str:
+    """How many cells or observations are done, and how many failed."""
+    done = sum(store.has(*part) for part in parts)
+    failed = sum(store.failure(*part) is not None for part in parts)
+    return f"{done} done, {failed} failed"
 
 
 def list_jobs(wanted: "Sequence[Job]") -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from exitwise.experiments.cell import Cell
-from exitwise.experiments.runner import Job
+from exitwise.experiments.jobs import Job
 from exitwise.experiments.store import Store
 
 

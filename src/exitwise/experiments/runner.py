@@ -4,7 +4,6 @@ import logging
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,50 +11,13 @@ from transformers import TrainerCallback
 
 from exitwise.errors import ExitwiseError
 from exitwise.experiments.cell import Cell
+from exitwise.experiments.jobs import Job
 from exitwise.experiments.observations import Finished, angles, course, embeddings, observe
-from exitwise.experiments.plan import Place, in_order
 from exitwise.experiments.store import Store
 from exitwise.run import RunFolder, train
 from exitwise.training import CacheSettings
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Job:
-    """A cell that is to be trained, or looked into, or both.
-
-    Attributes:
-        cell: the cell.
-        observations: what is not looked up yet.
-        is_trained: whether its result is there.
-    """
-
-    cell: Cell
-    observations: tuple[str, ...]
-    is_trained: bool
-
-
-def jobs(places: Sequence[Place], store: Store, *, retry: bool = False) -> list[Job]:
-    """What is missing for some places, in the order in which it is run.
-
-    Args:
-        places: of tables.
-        store: what is there.
-        retry: try again what has failed.
-    """
-    wanted: dict[str, set[str]] = {}
-    for place in places:
-        wanted.setdefault(place.cell.key, set())
-        if place.observation is not None and not store.has(place.cell.key, place.observation):
-            wanted[place.cell.key].add(place.observation)
-    found = []
-    for cell in in_order(place.cell for place in places):
-        job = Job(cell, tuple(sorted(wanted.get(cell.key, ()))), store.has(cell.key))
-        has_failed = store.failure(cell.key) is not None and not retry
-        if not has_failed and (job.observations or not job.is_trained):
-            found.append(job)
-    return found
 
 
 class Runner:
@@ -86,7 +48,7 @@ class Runner:
         self._states = runs / "hidden_states"
 
     def run(self, wanted: Sequence[Job], started: Callable[[Job], None] = lambda _: None) -> None:
-        """Runs the jobs; one that fails is noted and does not stop the others."""
+        """Runs the jobs; what fails is noted and does not stop the others."""
         last_backbone = None
         for number, job in enumerate(wanted):
             backbone = job.cell.backbone and job.cell.backbone.key
@@ -94,27 +56,34 @@ class Runner:
                 shutil.rmtree(self._states, ignore_errors=True)  # of another encoder
             last_backbone = backbone
             started(job)
-            with self._failures_noted(job):
-                self._complete(job)
+            self._complete(job)
             self._let_go(job.cell, wanted[number + 1 :])
         shutil.rmtree(self._states, ignore_errors=True)
 
     def _complete(self, job: Job) -> None:
-        cell, key = job.cell, job.cell.key
-        if not job.is_trained:
-            result = self._train(cell)
-            finished = self._finished(cell)
-            seen = observe(finished) | course(RunFolder(self.runs / key), result["gates"])
-            self.store.write(key, result | {"cell": key, "name": cell.name} | seen)
-        for observation in job.observations:
-            finished = self._finished(cell)
-            kind, _, layer = observation.partition("-")
-            found = (
-                embeddings(finished, int(layer))
-                if kind == "embeddings"
-                else angles(finished, self._angle_batches)
-            )
-            self.store.write(key, found, observation)
+        cell = job.cell
+        if not self.store.has(cell.key):
+            with self._failures_noted(cell):
+                self._find_result(cell)
+        for observation in job.observations if self.store.has(cell.key) else ():
+            with self._failures_noted(cell, observation):
+                self._look_up(cell, observation)
+
+    def _find_result(self, cell: Cell) -> None:
+        result = self._train(cell)
+        run = RunFolder(self.runs / cell.key)
+        seen = observe(self._finished(cell)) | course(run, result["gates"])
+        self.store.write(cell.key, result | {"cell": cell.key, "name": cell.name} | seen)
+
+    def _look_up(self, cell: Cell, observation: str) -> None:
+        finished = self._finished(cell)
+        kind, _, layer = observation.partition("-")
+        found = (
+            embeddings(finished, int(layer))
+            if kind == "embeddings"
+            else angles(finished, self._angle_batches)
+        )
+        self.store.write(cell.key, found, observation)
 
     def _finished(self, cell: Cell) -> Finished:
         return Finished.load(cell.placed(self.runs, self.data_dir), str(self._with_model(cell)))
@@ -154,9 +123,10 @@ class Runner:
             shutil.rmtree(self.runs / cell.key, ignore_errors=True)
 
     @contextmanager
-    def _failures_noted(self, job: Job) -> Iterator[None]:
+    def _failures_noted(self, cell: Cell, observation: str | None = None) -> Iterator[None]:
+        name = cell.name if observation is None else f"{cell.name}, {observation}"
         try:
             yield
         except Exception as error:  # whatever it is: hours of other cells stand behind this one
-            logger.warning("%s failed: %s", job.cell.name, error)
-            self.store.write_failure(job.cell.key, job.cell.name, error)
+            logger.warning("%s failed: %s", name, error)
+            self.store.write_failure(cell.key, name, error, observation)

@@ -2,7 +2,7 @@
 
 KEY.json                what the run found, with versions, machine, seed and seconds
 KEY-OBSERVATION.json    what was looked up in the finished model
-KEY.failed.json         why it did not end; a later success stands beside it
+*.failed.json           why one of the two is not there; a later success stands beside it
 """
 
 import json
@@ -40,21 +40,26 @@ class Store:
         if not self.has(key, observation):
             self._write(self._path(key, observation), result)
 
-    def failure(self, key: str) -> Result | None:
-        """Why a cell did not end, unless it did later."""
-        path = self.folder / f"{key}.failed.json"
-        if self.has(key) or not path.exists():
+    def failure(self, key: str, observation: str | None = None) -> Result | None:
+        """Why a cell did not end, or an observation was not made, unless it was later."""
+        path = self._failure_path(key, observation)
+        if self.has(key, observation) or not path.exists():
             return None
         return read_json(path)
 
-    def write_failure(self, key: str, name: str, error: Exception) -> None:
+    def write_failure(
+        self, key: str, name: str, error: Exception, observation: str | None = None
+    ) -> None:
         """Notes an error; that of an earlier attempt is replaced."""
         trace = "".join(traceback.format_exception(error)[-3:])
         found = {"cell": name, "error": str(error) or type(error).__name__, "trace": trace}
-        self._write(self.folder / f"{key}.failed.json", found)
+        self._write(self._failure_path(key, observation), found)
 
     def _path(self, key: str, observation: str | None) -> Path:
         return self.folder / (f"{key}-{observation}.json" if observation else f"{key}.json")
+
+    def _failure_path(self, key: str, observation: str | None) -> Path:
+        return self._path(key, observation).with_suffix(".failed.json")
 
     def _write(self, path: Path, result: Result) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
