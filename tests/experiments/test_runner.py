@@ -9,8 +9,6 @@ import pytest
 from exitwise.errors import ExitwiseError
 from exitwise.experiments import (
     Experiments,
-    Job,
-    Runner,
     Store,
     failures,
     jobs,
@@ -20,32 +18,7 @@ from exitwise.experiments import (
 from exitwise.experiments.scores import layer_scores
 from exitwise.experiments.verdicts import verdicts
 
-from .conftest import EXPERIMENTS
-
-
-@pytest.fixture
-def experiments(tiny_path: str) -> Experiments:
-    return Experiments.read(EXPERIMENTS, "smoke").narrowed(
-        encoders={"bert": tiny_path, "roberta": tiny_path}
-    )
-
-
-class Bench:
-    """A store, a folder of runs and the tiny tasks."""
-
-    def __init__(self, tmp_path: Path, data_dir: Path) -> None:
-        self.store = Store(tmp_path / "results")
-        self.runs = tmp_path / "runs"
-        self.runner = Runner(self.store, self.runs, str(data_dir), angle_batches=2)
-        self.names: list[str] = []
-
-    def run(self, wanted: list[Job]) -> None:
-        self.runner.run(wanted, lambda job: self.names.append(job.cell.name))
-
-
-@pytest.fixture
-def bench(tmp_path: Path, tiny_glue: Path) -> Bench:
-    return Bench(tmp_path, tiny_glue)
+from .conftest import Bench
 
 
 def test_every_table_and_figure_runs_to_its_numbers(experiments: Experiments, bench: Bench) -> None:
@@ -149,25 +122,6 @@ def test_an_observation_that_fails_is_noted_and_not_tried_again_unless_asked(
 
 def out_of_memory(*_: object) -> None:
     raise RuntimeError("out of memory")
-
-
-def test_an_interrupted_cell_goes_on_and_what_was_before_it_stays(
-    experiments: Experiments, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    places = [p for p in experiments.places(["table2"]) if p.row.name == "(e) 2ST"]
-    wanted = jobs(places, bench.store)
-    assert len(wanted) == 2
-
-    def stop(job: Job) -> None:
-        if job.cell.backbone is not None:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        bench.runner.run(wanted, stop)
-    rest = jobs(places, bench.store)
-    assert [job.cell.key for job in rest] == [places[0].cell.key]
-    bench.run(rest)
-    assert jobs(places, bench.store) == []
 
 
 def test_a_result_that_somebody_broke_is_named(tmp_path: Path) -> None:

@@ -44,7 +44,15 @@ def reproduce(
     """Runs what is missing of some tables; it can be stopped at any time, and goes on then."""
     with other_libraries_quiet():
         from exitwise.cli.progress import stage_progress
-        from exitwise.experiments import Experiments, Runner, Store, check_sources, failures, jobs
+        from exitwise.experiments import (
+            Experiments,
+            Runner,
+            Runs,
+            Store,
+            check_sources,
+            failures,
+            jobs,
+        )
 
         chosen = Experiments.read(experiments, overlay).narrowed(
             encoders=encoders_of(encoder or []),
@@ -59,13 +67,12 @@ def reproduce(
             list_jobs(wanted)
             return
         check_sources((job.cell for job in wanted), chosen.overlay, data_dir)
-        runner_folder = runs or Path("runs") / overlay
         try:
             with stage_progress() as progress:
                 runner = Runner(
                     store,
-                    runner_folder,
-                    None if data_dir is None else str(data_dir),
+                    Runs(runs or Path("runs") / overlay),
+                    data_dir,
                     angle_batches=chosen.overlay.angle_batches,
                     callbacks=[progress],
                 )

@@ -7,6 +7,7 @@ from exitwise.experiments.markdown import score_markdown
 from exitwise.experiments.overlay import Overlay
 from exitwise.experiments.plan import Experiments, Place, in_order
 from exitwise.experiments.runner import Runner
+from exitwise.experiments.runs import Runs
 from exitwise.experiments.sources import check_sources
 from exitwise.experiments.store import Store
 from exitwise.experiments.table import Row, Table
@@ -19,6 +20,7 @@ __all__ = [
     "Place",
     "Row",
     "Runner",
+    "Runs",
     "Store",
     "Table",
     "check_sources",

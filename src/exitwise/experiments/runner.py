@@ -13,9 +13,12 @@ from exitwise.errors import ExitwiseError
 from exitwise.experiments.cell import Cell
 from exitwise.experiments.jobs import Job
 from exitwise.experiments.observations import Finished, angles, course, embeddings, observe
+from exitwise.experiments.runs import Runs
 from exitwise.experiments.store import Store
-from exitwise.run import RunFolder, train
+from exitwise.recipe import Recipe
+from exitwise.run import train
 from exitwise.training import CacheSettings
+from exitwise.whole_files import remove_folder
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +29,7 @@ class Runner:
     Args:
         store: where results go.
         runs: where cells are trained; a model is let go when nothing needs it any more.
-        data_dir: the folder of the tasks' files; `None` for the hub.
+        data_dir: the folder of the tasks' files, however it is spelled; `None` for the hub.
         angle_batches: see `Overlay`.
         callbacks: told of the progress of training.
     """
@@ -34,18 +37,17 @@ class Runner:
     def __init__(
         self,
         store: Store,
-        runs: Path,
-        data_dir: str | None,
+        runs: Runs,
+        data_dir: Path | None,
         *,
         angle_batches: int,
         callbacks: Sequence[TrainerCallback] = (),
     ) -> None:
         self.store = store
         self.runs = runs
-        self.data_dir = data_dir
+        self._data_dir = None if data_dir is None else str(data_dir.resolve())
         self._angle_batches = angle_batches
         self._callbacks = callbacks
-        self._states = runs / "hidden_states"
 
     def run(self, wanted: Sequence[Job], started: Callable[[Job], None] = lambda _: None) -> None:
         """Runs the jobs; what fails is noted and does not stop the others."""
@@ -53,12 +55,12 @@ class Runner:
         for number, job in enumerate(wanted):
             backbone = job.cell.backbone and job.cell.backbone.key
             if backbone != last_backbone:
-                shutil.rmtree(self._states, ignore_errors=True)  # of another encoder
+                shutil.rmtree(self.runs.hidden_states, ignore_errors=True)  # of another encoder
             last_backbone = backbone
             started(job)
             self._complete(job)
             self._let_go(job.cell, wanted[number + 1 :])
-        shutil.rmtree(self._states, ignore_errors=True)
+        shutil.rmtree(self.runs.hidden_states, ignore_errors=True)
 
     def _complete(self, job: Job) -> None:
         cell = job.cell
@@ -71,8 +73,7 @@ class Runner:
 
     def _find_result(self, cell: Cell) -> None:
         result = self._train(cell)
-        run = RunFolder(self.runs / cell.key)
-        seen = observe(self._finished(cell)) | course(run, result["gates"])
+        seen = observe(self._finished(cell)) | course(self.runs.of(cell), result["gates"])
         self.store.write(cell.key, result | {"cell": cell.key, "name": cell.name} | seen)
 
     def _look_up(self, cell: Cell, observation: str) -> None:
@@ -86,33 +87,36 @@ class Runner:
         self.store.write(cell.key, found, observation)
 
     def _finished(self, cell: Cell) -> Finished:
-        return Finished.load(cell.placed(self.runs, self.data_dir), str(self._with_model(cell)))
+        self._provide_model(cell)
+        return Finished.load(self._placed(cell), str(self.runs.of(cell).path))
 
-    def _train(self, cell: Cell, *, force: bool = False) -> dict[str, Any]:
+    def _train(self, cell: Cell) -> dict[str, Any]:
         """Trains a cell, from where it was broken off; its recipe is that without places."""
         if cell.backbone is not None:
-            self._with_model(cell.backbone)
-        cache = CacheSettings(folder=self._states, keep=True, memory=False)
+            self._provide_model(cell.backbone)
+        recipe = self._placed(cell)
+        self.runs.keep_resumable(cell, recipe)
         result = train(
-            cell.placed(self.runs, self.data_dir),
-            self.runs / cell.key,
-            resume=not force,
-            force=force,
+            recipe,
+            self.runs.of(cell).path,
+            resume=True,
             callbacks=self._callbacks,
-            cache=cache,
+            cache=CacheSettings(folder=self.runs.hidden_states, keep=True, memory=False),
         )
         return result | {"recipe": cell.recipe}
 
-    def _with_model(self, cell: Cell) -> Path:
-        """The run folder of a cell, trained again if its model is not there any more."""
-        folder = self.runs / cell.key
-        if not RunFolder(folder).model.exists():
-            failure = self.store.failure(cell.key)
-            if failure is not None:
-                raise ExitwiseError(f"{cell.name} failed: {failure['error']}")
-            logger.info("%s is trained again: its model is not in %s", cell.name, self.runs)
-            self._train(cell, force=folder.exists())
-        return folder
+    def _provide_model(self, cell: Cell) -> None:
+        """Trains a cell again if its model is not there any more."""
+        if self.runs.has_model(cell):
+            return
+        failure = self.store.failure(cell.key)
+        if failure is not None:
+            raise ExitwiseError(f"{cell.name} failed: {failure['error']}")
+        logger.info("%s is trained again: its model is not in %s", cell.name, self.runs.folder)
+        self._train(cell)
+
+    def _placed(self, cell: Cell) -> Recipe:
+        return cell.placed(self.runs.folder, self._data_dir)
 
     def _let_go(self, cell: Cell, later: Sequence[Job]) -> None:
         """Removes what no later job reads: a model is a hundred times larger than its result."""
@@ -120,7 +124,7 @@ class Runner:
             job.cell.backbone is not None and job.cell.backbone.key == cell.key for job in later
         )
         if not is_needed and cell.backbone is not None:
-            shutil.rmtree(self.runs / cell.key, ignore_errors=True)
+            remove_folder(self.runs.of(cell).path)
 
     @contextmanager
     def _failures_noted(self, cell: Cell, observation: str | None = None) -> Iterator[None]:

@@ -48,6 +48,11 @@ class RunFolder:
         """Whether the run has come to its end."""
         return self.result.exists()
 
+    def can_go_on(self, recipe: Recipe) -> bool:
+        """Whether it is a run of this recipe, and one that has ended still holds its model."""
+        is_whole = self.model.exists() or not self.is_finished
+        return self.recipe.exists() and is_whole and not self._changes(recipe)
+
     def check(self, recipe: Recipe, *, resume: bool, force: bool) -> None:
         """Whether the folder may be used; changes nothing.
 
@@ -117,15 +122,16 @@ class RunFolder:
         return self.path.is_dir() and any(self.path.iterdir())
 
     def _check_recipe(self, recipe: Recipe) -> None:
-        before, now = flat(read_toml(self.recipe)), flat(to_plain(recipe))
-        changed = sorted(
-            key for key in before.keys() | now.keys() if before.get(key) != now.get(key)
-        )
+        changed = self._changes(recipe)
         if changed:
             raise RecipeError(
                 f"{self.path} was begun with another recipe (changed: {', '.join(changed)}): "
                 f"resume it with its own, {self.recipe}, or choose another folder"
             )
+
+    def _changes(self, recipe: Recipe) -> list[str]:
+        before, now = flat(read_toml(self.recipe)), flat(to_plain(recipe))
+        return sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
 
 
 def flat(table: Mapping[str, object], path: str = "") -> dict[str, object]:
