@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from transformers import TrainerCallback
 
-from exitwise.experiments import Experiments, Job, Runner, Runs, Store
+from exitwise.experiments import Experiments, Job, Place, Runner, Runs, Store
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -28,18 +28,29 @@ class Bench(TrainerCallback):
         resumed: those that went on from a checkpoint.
     """
 
-    def __init__(self, folder: Path, data_dir: Path) -> None:
+    def __init__(self, folder: Path, data_dir: Path, places: Sequence[Place]) -> None:
         self.store = Store(folder / "results")
         self.runs = folder / "runs"
         self.data_dir = data_dir
+        self.places = places
         self.trained: list[str] = []
         self.resumed: list[str] = []
 
     def run(self, wanted: Sequence[Job], *callbacks: TrainerCallback) -> None:
         """Runs jobs as a new call of the command does."""
-        told = [self, *callbacks]
-        runs = Runs(self.runs)
-        Runner(self.store, runs, self.data_dir, angle_batches=2, callbacks=told).run(wanted)
+        runner = Runner(
+            self.store,
+            Runs(self.runs),
+            self.data_dir,
+            places=self.places,
+            angle_batches=2,
+            callbacks=[self, *callbacks],
+        )
+        runner.run(wanted)
+
+    def models(self) -> set[str]:
+        """The names of all folders that hold runs, or what is left of them."""
+        return {path.name for path in self.runs.iterdir() if path.is_dir()}
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **settings: Any) -> None:
         """Notes the cell, by its folder `KEY/checkpoints/STAGE`."""
@@ -50,6 +61,6 @@ class Bench(TrainerCallback):
 
 
 @pytest.fixture
-def bench(tmp_path: Path, tiny_glue: Path) -> Bench:
+def bench(tmp_path: Path, tiny_glue: Path, experiments: Experiments) -> Bench:
     """An empty one."""
-    return Bench(tmp_path, tiny_glue)
+    return Bench(tmp_path, tiny_glue, list(experiments.places()))

@@ -8,6 +8,7 @@ import pytest
 
 from exitwise.errors import ExitwiseError
 from exitwise.experiments import (
+    Cell,
     Experiments,
     Store,
     failures,
@@ -43,6 +44,8 @@ def test_every_table_and_figure_runs_to_its_numbers(experiments: Experiments, be
     maps = [place for place in places if place.observation == "embeddings-1"]
     found = bench.store.read(maps[0].cell.key, "embeddings-1")
     assert (len(found["samples"]), len(found["label_embeddings"])) == (12, 2)
+    starts = {place.cell.backbone.key for place in places if place.cell.backbone is not None}
+    assert bench.models() == starts
     assert not list(bench.runs.glob("hidden_states*"))
 
 
@@ -97,6 +100,24 @@ def test_a_failure_is_noted_and_the_others_run(
     assert [job.cell.key for job in again] == [acl.backbone.key, acl.key]
     bench.run(again)
     assert bench.store.failure(acl.key) is None
+
+
+def test_a_model_stays_while_a_table_may_read_it(experiments: Experiments, bench: Bench) -> None:
+    def run(table: str, *rows: str) -> list[Cell]:
+        bench.trained.clear()
+        places = [p for p in experiments.places([table]) if p.row.name in rows]
+        bench.run(jobs(places, bench.store))
+        return [place.cell for place in places]
+
+    [joint] = run("figure3", "JT")
+    [seen, other] = run("table2", "(d) CE+SCL", "(e) 2ST")  # figure 6 shows the first
+    assert seen.backbone is not None
+    assert bench.trained == [seen.backbone.key, seen.key, other.key]
+    assert bench.models() == {seen.backbone.key, seen.key}
+    assert run("figure6", "CE+SCL") == [seen]
+    assert bench.trained == []
+    assert bench.models() == {seen.backbone.key}
+    assert bench.store.has(joint.key)
 
 
 def test_an_observation_that_fails_is_noted_and_not_tried_again_unless_asked(

@@ -139,3 +139,42 @@ def test_a_backbone_that_is_trained_again_goes_on_when_that_is_stopped(
     complete(bench, two_stages)
     assert bench.resumed == [backbone.key]
     assert bench.trained == [backbone.key, cell.key]
+
+
+def test_a_stop_while_a_model_is_let_go_leaves_no_part_of_it(
+    two_stages: list[Place], bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backbone, cell = cells(two_stages)
+
+    def stopped_half_way(path: Path, **settings: object) -> None:
+        if path.exists() and cell.key in path.name:
+            (path / "recipe.toml").unlink()
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(shutil, "rmtree", stopped_half_way)
+        bench.run(jobs(two_stages, bench.store))
+    assert not (bench.runs / cell.key).exists()
+    complete(bench, two_stages)
+    assert bench.trained == []
+    assert bench.models() == {backbone.key}
+
+
+def test_a_stop_before_a_model_is_let_go_leaves_it_to_the_next_call(
+    two_stages: list[Place], bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backbone, cell = cells(two_stages)
+    rename = Path.rename
+
+    def stopped(path: Path, target: Path) -> Path:
+        if path.name == cell.key:
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "rename", stopped)
+        bench.run(jobs(two_stages, bench.store))
+    assert bench.models() == {backbone.key, cell.key, "hidden_states"}
+    complete(bench, two_stages)
+    assert bench.trained == []
+    assert bench.models() == {backbone.key}

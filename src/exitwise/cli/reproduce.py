@@ -73,6 +73,7 @@ def reproduce(
                     store,
                     Runs(runs or Path("runs") / overlay),
                     data_dir,
+                    places=list(chosen.places()),
                     angle_batches=chosen.overlay.angle_batches,
                     callbacks=[progress],
                 )

@@ -13,12 +13,12 @@ from exitwise.errors import ExitwiseError
 from exitwise.experiments.cell import Cell
 from exitwise.experiments.jobs import Job
 from exitwise.experiments.observations import Finished, angles, course, embeddings, observe
+from exitwise.experiments.plan import Place
 from exitwise.experiments.runs import Runs
 from exitwise.experiments.store import Store
 from exitwise.recipe import Recipe
 from exitwise.run import train
 from exitwise.training import CacheSettings
-from exitwise.whole_files import remove_folder
 
 logger = logging.getLogger(__name__)
 
@@ -28,8 +28,10 @@ class Runner:
 
     Args:
         store: where results go.
-        runs: where cells are trained; a model is let go when nothing needs it any more.
+        runs: where cells are trained.
         data_dir: the folder of the tasks' files, however it is spelled; `None` for the hub.
+        places: of all tables, also of those that are not run now. A model stays while one of
+            them may read it.
         angle_batches: see `Overlay`.
         callbacks: told of the progress of training.
     """
@@ -40,26 +42,29 @@ class Runner:
         runs: Runs,
         data_dir: Path | None,
         *,
+        places: Sequence[Place],
         angle_batches: int,
         callbacks: Sequence[TrainerCallback] = (),
     ) -> None:
         self.store = store
         self.runs = runs
         self._data_dir = None if data_dir is None else str(data_dir.resolve())
+        self._places = places
         self._angle_batches = angle_batches
         self._callbacks = callbacks
 
     def run(self, wanted: Sequence[Job], started: Callable[[Job], None] = lambda _: None) -> None:
         """Runs the jobs; what fails is noted and does not stop the others."""
+        self._let_go()  # what a stop has left
         last_backbone = None
-        for number, job in enumerate(wanted):
+        for job in wanted:
             backbone = job.cell.backbone and job.cell.backbone.key
             if backbone != last_backbone:
                 shutil.rmtree(self.runs.hidden_states, ignore_errors=True)  # of another encoder
             last_backbone = backbone
             started(job)
             self._complete(job)
-            self._let_go(job.cell, wanted[number + 1 :])
+            self._let_go()
         shutil.rmtree(self.runs.hidden_states, ignore_errors=True)
 
     def _complete(self, job: Job) -> None:
@@ -118,13 +123,24 @@ class Runner:
     def _placed(self, cell: Cell) -> Recipe:
         return cell.placed(self.runs.folder, self._data_dir)
 
-    def _let_go(self, cell: Cell, later: Sequence[Job]) -> None:
-        """Removes what no later job reads: a model is a hundred times larger than its result."""
-        is_needed = any(
-            job.cell.backbone is not None and job.cell.backbone.key == cell.key for job in later
-        )
-        if not is_needed and cell.backbone is not None:
-            remove_folder(self.runs.of(cell).path)
+    def _let_go(self) -> None:
+        """Removes the models that no table reads any more.
+
+        A model takes a hundred times the disk of its result. Two kinds stay: those in which
+        something is still to be looked up, and those from which rows start, even if all these
+        rows are done. They are few, and a row that is added to a table then costs its own
+        training alone. What is removed by hand is trained again where it is needed.
+        """
+        backbones = [place.cell.backbone for place in self._places]
+        read = {cell.key for cell in backbones if cell is not None}
+        read |= {
+            place.cell.key
+            for place in self._places
+            if place.observation and not self.store.has(place.cell.key, place.observation)
+        }
+        for place in self._places:
+            if place.cell.key not in read and self.store.has(place.cell.key):
+                self.runs.remove(place.cell)
 
     @contextmanager
     def _failures_noted(self, cell: Cell, observation: str | None = None) -> Iterator[None]:

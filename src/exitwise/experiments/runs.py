@@ -39,6 +39,9 @@ class Runs:
             cell: whose run it is.
             recipe: with the places of this machine.
         """
-        run = self.of(cell)
-        if run.path.is_dir() and not run.can_go_on(recipe):
-            remove_folder(run.path)
+        if not self.of(cell).can_go_on(recipe):
+            self.remove(cell)
+
+    def remove(self, cell: Cell) -> None:
+        """Removes the run of a cell, if there is one."""
+        remove_folder(self.of(cell).path)
