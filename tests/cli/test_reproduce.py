@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from exitwise.cli.app import main
-from exitwise.experiments import observations
+from exitwise.experiments import Runs, observations
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -115,3 +115,21 @@ def test_what_is_wrong_is_one_line(
     assert code == 2
     assert message in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_a_second_call_in_the_same_folder_is_refused_in_a_line_that_names_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, tiny_path: str, tiny_glue: Path
+) -> None:
+    options = (
+        *("--overlay", "smoke", "--encoder", f"bert={tiny_path}", "--data-dir", tiny_glue),
+        *("--results", tmp_path / "results", "--runs", tmp_path / "runs"),
+    )
+    runs = Runs(tmp_path / "runs")
+    with runs.alone():
+        code, _, err = reproduce(capsys, "figure2", *options)
+    assert code == 2
+    assert err.splitlines()[-1] == (
+        f"exitwise: another exitwise reproduce is at work in {runs.folder}: "
+        "wait for its end, or name another folder with --runs"
+    )
+    assert not (tmp_path / "results").exists()

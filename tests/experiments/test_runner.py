@@ -10,6 +10,7 @@ from exitwise.errors import ExitwiseError
 from exitwise.experiments import (
     Cell,
     Experiments,
+    Runs,
     Store,
     failures,
     jobs,
@@ -100,6 +101,19 @@ def test_a_failure_is_noted_and_the_others_run(
     assert [job.cell.key for job in again] == [acl.backbone.key, acl.key]
     bench.run(again)
     assert bench.store.failure(acl.key) is None
+
+
+def test_a_second_runner_is_kept_out_of_the_folder_of_the_first(
+    experiments: Experiments, bench: Bench
+) -> None:
+    wanted = jobs(list(experiments.places(["figure2"]))[:1], bench.store)
+    runs = Runs(bench.runs)
+    with runs.alone(), pytest.raises(ExitwiseError, match=rf"is at work in {runs.folder}: wait"):
+        bench.run(wanted)
+    assert bench.trained == []
+    assert not bench.store.folder.exists()
+    bench.run(wanted)
+    assert jobs(list(experiments.places(["figure2"]))[:1], bench.store) == []
 
 
 def test_a_model_stays_while_a_table_may_read_it(experiments: Experiments, bench: Bench) -> None:

@@ -9,6 +9,7 @@ from exitwise.errors import ExitwiseError, MissingExtraError
 EXTRAS = {
     "accelerate": "train",
     "datasets": "train",
+    "filelock": "train",
     "huggingface_hub": "train",
     "joblib": "train",
     "matplotlib": "train",

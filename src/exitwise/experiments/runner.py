@@ -54,7 +54,15 @@ class Runner:
         self._callbacks = callbacks
 
     def run(self, wanted: Sequence[Job], started: Callable[[Job], None] = lambda _: None) -> None:
-        """Runs the jobs; what fails is noted and does not stop the others."""
+        """Runs the jobs; what fails is noted and does not stop the others.
+
+        Raises:
+            ExitwiseError: another runner is at work in the folder of runs.
+        """
+        with self.runs.alone():
+            self._run(wanted, started)
+
+    def _run(self, wanted: Sequence[Job], started: Callable[[Job], None]) -> None:
         self._let_go()  # what a stop has left
         last_backbone = None
         for job in wanted:

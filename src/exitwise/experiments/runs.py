@@ -1,7 +1,12 @@
 """The folder in which cells are trained."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
+from exitwise.errors import ExitwiseError
 from exitwise.experiments.cell import Cell
 from exitwise.recipe import Recipe
 from exitwise.run import RunFolder
@@ -19,6 +24,24 @@ class Runs:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.hidden_states = self.folder / "hidden_states"
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keeps every other runner out of the folder; a kill lets them in again.
+
+        Raises:
+            ExitwiseError: another one is at work there.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            held = FileLock(self.folder / "reproduce.lock").acquire(timeout=0)
+        except Timeout:
+            raise ExitwiseError(
+                f"another exitwise reproduce is at work in {self.folder}: wait for its end, or "
+                "name another folder with --runs"
+            ) from None
+        with held:
+            yield
 
     def of(self, cell: Cell) -> RunFolder:
         """The run of a cell, begun or not."""
