@@ -12,7 +12,7 @@ from exitwise.cli.reports import other_libraries_quiet, reports
 from exitwise.errors import ExitwiseError
 
 if TYPE_CHECKING:
-    from exitwise.experiments import Experiments, Job, Store
+    from exitwise.experiments import Experiments, Job, Runs, Store
 
 Folder = Annotated[
     Path, typer.Option("--experiments", help="Where tables/, recipes/ and overlays/ are.")
@@ -62,7 +62,8 @@ def reproduce(
         chosen.check_runs(tables)
         store = Store(results or experiments / "results" / overlay)
         wanted = jobs(list(chosen.places(tables)), store, retry=retry)
-        tell_plan(chosen, tables, wanted, store)
+        models = Runs(runs or Path("runs") / overlay)
+        tell_plan(chosen, tables, wanted, store, models)
         if plan:
             list_jobs(wanted)
             return
@@ -71,7 +72,7 @@ def reproduce(
             with stage_progress() as progress:
                 runner = Runner(
                     store,
-                    Runs(runs or Path("runs") / overlay),
+                    models,
                     data_dir,
                     places=list(chosen.places()),
                     angle_batches=chosen.overlay.angle_batches,
@@ -100,7 +101,11 @@ def encoders_of(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def tell_plan(
-    experiments: "Experiments", tables: Sequence[str], wanted: "Sequence[Job]", store: "Store"
+    experiments: "Experiments",
+    tables: Sequence[str],
+    wanted: "Sequence[Job]",
+    store: "Store",
+    runs: "Runs",
 ) -> None:
     """How many cells there are, done, failed and to run, and how long that may take.
 
@@ -111,7 +116,8 @@ def tell_plan(
     places = list(experiments.places(tables))
     cells = in_order(place.cell for place in places)
     to_run = sum(not job.is_trained for job in wanted)
-    seconds, unknown = estimate(wanted, in_order(p.cell for p in experiments.places()), store)
+    known = in_order(place.cell for place in experiments.places())
+    seconds, unknown = estimate(wanted, known, store, runs)
     typer.echo(
         f"{len(cells)} cells: {counts([(cell.key, None) for cell in cells], store)}, "
         f"{to_run} to run; about {seconds / 60:.0f} minutes"
