@@ -19,6 +19,7 @@ from exitwise.experiments import (
 )
 from exitwise.experiments.scores import layer_scores
 from exitwise.experiments.verdicts import verdicts
+from exitwise.recipe import plain_hash
 
 from .conftest import Bench
 
@@ -56,6 +57,7 @@ def test_a_result_says_all_that_a_reader_needs(experiments: Experiments, bench: 
     cell = places[0].cell
     result = bench.store.read(cell.key)
     assert result["recipe"] == cell.recipe
+    assert result["recipe_hash"] == plain_hash(result["recipe"]) == cell.key
     assert result["environment"]["packages"]["torch"]
     assert result["seconds"]["all"] > 0
     assert len(result["labels"]) == len(result["answers"]["1"]) == 12

@@ -116,7 +116,7 @@ class Runner:
             callbacks=self._callbacks,
             cache=CacheSettings(folder=self.runs.hidden_states, keep=True, memory=False),
         )
-        return result | {"recipe": cell.recipe}
+        return result | {"recipe": cell.recipe, "recipe_hash": cell.key}
 
     def _provide_model(self, cell: Cell) -> None:
         """Trains a cell again if its model is not there any more."""
