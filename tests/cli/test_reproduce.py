@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from exitwise.cli.app import main
-from exitwise.experiments import Runs, observations
+from exitwise.experiments import Runs, runner
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -42,12 +42,12 @@ def test_a_table_is_run_and_shown_beside_the_papers_numbers(
     )
     code, out, _ = reproduce(capsys, "figure2", *options)
     assert code == 0
-    assert "2 cells: 0 done, 0 failed, 2 to run; about 0 minutes and 2 not known yet" in out
-    assert "2 observations: 0 done, 0 failed, 2 to look up" in out
+    assert "3 cells: 0 done, 0 failed, 3 to run; about 0 minutes and 3 not known yet" in out
+    assert "3 observations: 0 done, 0 failed, 3 to look up" in out
     assert "| A: CE | 50.0 (1) [65.3] |" in out
     code, out, _ = reproduce(capsys, "figure2", *options)
-    assert "2 cells: 2 done, 0 failed, 0 to run; about 0 minutes\n" in out
-    assert "2 observations: 2 done, 0 failed, 0 to look up\n" in out
+    assert "3 cells: 3 done, 0 failed, 0 to run; about 0 minutes\n" in out
+    assert "3 observations: 3 done, 0 failed, 0 to look up\n" in out
 
 
 def test_an_observation_that_fails_is_told_like_a_cell_and_only_tried_again_if_asked(
@@ -62,18 +62,18 @@ def test_an_observation_that_fails_is_told_like_a_cell_and_only_tried_again_if_a
         *("--data-dir", tiny_glue, "--results", tmp_path / "results", "--runs", tmp_path / "runs"),
     )
     with monkeypatch.context() as patch:
-        patch.setattr(observations, "gradient_angle", out_of_memory)
+        patch.setattr(runner, "angles", out_of_memory)
         code, out, err = reproduce(capsys, *options)
         assert code == 2
-        assert err.splitlines()[-1].startswith("exitwise: 2 failed, ce rte seed 1, angles first")
+        assert err.splitlines()[-1].startswith("exitwise: 3 failed, ce rte seed 1, angles first")
     code, out, _ = reproduce(capsys, *options)
     assert code == 0
-    assert "2 cells: 2 done, 0 failed, 0 to run; about 0 minutes\n" in out
-    assert "2 observations: 0 done, 2 failed, 0 to look up\n" in out
+    assert "3 cells: 3 done, 0 failed, 0 to run; about 0 minutes\n" in out
+    assert "3 observations: 0 done, 3 failed, 0 to look up\n" in out
     code, out, _ = reproduce(capsys, *options, "--retry")
-    assert "2 observations: 0 done, 2 failed, 2 to look up\n" in out
+    assert "3 observations: 0 done, 3 failed, 3 to look up\n" in out
     code, out, _ = reproduce(capsys, *options)
-    assert "2 observations: 2 done, 0 failed, 0 to look up\n" in out
+    assert "3 observations: 3 done, 0 failed, 0 to look up\n" in out
 
 
 def out_of_memory(*_: object) -> None:
@@ -92,7 +92,7 @@ def test_a_failed_cell_ends_the_command_in_one_line(
     )
     code, _, err = reproduce(capsys, "figure2", *options)
     assert code == 2
-    assert err.splitlines()[-1].startswith("exitwise: 2 failed, ce rte seed 1 first")
+    assert err.splitlines()[-1].startswith("exitwise: 3 failed, ce rte seed 1 first")
     assert "--retry" in err
 
 

@@ -13,7 +13,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from exitwise.data import DataConfig, LengthBucketSampler, Splits, TextDataset, batch_plan
 from exitwise.exits import LinearExitConfig
 from exitwise.exits.base import Exit
-from exitwise.experiments import Experiments, Place, Runner, Store, jobs
+from exitwise.experiments import Experiments, Place, Runner, Runs, Store, jobs
 from exitwise.experiments.answers import answered
 from exitwise.experiments.merging import merged
 from exitwise.experiments.observations import Finished, angles, embeddings, observe
@@ -242,7 +242,8 @@ def cell_of(task: str, row: str, tiny_path: str, **changes: object) -> Place:
 def whole_cell(place: Place, tmp_path: Path, data_dir: Path) -> Result:
     """Trained and looked into, with what it starts from."""
     store = Store(tmp_path / "results")
-    Runner(store, tmp_path / "runs", str(data_dir), angle_batches=1).run(jobs([place], store))
+    runner = Runner(store, Runs(tmp_path / "runs"), data_dir, places=[place], angle_batches=1)
+    runner.run(jobs([place], store))
     return store.read(place.cell.key)
 
 

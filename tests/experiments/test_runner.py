@@ -14,7 +14,7 @@ from exitwise.experiments import (
     Store,
     failures,
     jobs,
-    observations,
+    runner,
     score_markdown,
 )
 from exitwise.experiments.scores import layer_scores
@@ -142,7 +142,7 @@ def test_an_observation_that_fails_is_noted_and_not_tried_again_unless_asked(
     places = [p for p in experiments.places(["figure2", "figure6"]) if p.row.name == "A: CE"]
     cell = places[0].cell
     with monkeypatch.context() as patch:
-        patch.setattr(observations, "gradient_angle", out_of_memory)
+        patch.setattr(runner, "angles", out_of_memory)
         bench.run(jobs(places, bench.store))
     assert bench.store.has(cell.key) and bench.store.failure(cell.key) is None
     failure = bench.store.failure(cell.key, "angles")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from transformers import TrainerCallback
 
-from exitwise.experiments import Cell, Experiments, Place, jobs, observations, runner
+from exitwise.experiments import Cell, Experiments, Place, jobs, runner
 
 from .conftest import Bench
 
@@ -108,7 +108,7 @@ def test_a_cell_stopped_between_result_and_observation_is_only_looked_into(
 ) -> None:
     places = rows(experiments, "figure2", "A: CE")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(observations, "gradient_angle", stop)
+        patch.setattr(runner, "angles", stop)
         bench.run(jobs(places, bench.store))
     assert bench.store.has(places[0].cell.key)
     complete(bench, places)
