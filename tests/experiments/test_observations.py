@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -270,14 +271,19 @@ def test_a_cell_of_mnli_has_scores_and_answers_of_both_sets(
 
 
 def test_answers_of_a_run_in_bfloat16_give_its_scores(
-    tiny_path: str, tmp_path: Path, tiny_glue: Path
+    tiny_path: str, tmp_path: Path, tiny_glue: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     training = {"micro_batch": 8, "accumulation": 1, "precision": "bf16"}
     place = cell_of("mrpc", "BERT, CE", tiny_path, training=training)
+    loaded = []
+
+    def observed(finished: Finished) -> dict[str, Any]:
+        loaded.append(finished.engine.dtype)
+        return observe(finished)
+
+    monkeypatch.setattr("exitwise.experiments.runner.observe", observed)
     check_answers_give_the_scores(whole_cell(place, tmp_path, tiny_glue))
-    recipe = place.cell.placed(tmp_path / "runs", str(tiny_glue))
-    finished = Finished.load(recipe, str(tmp_path / "runs" / place.cell.key))
-    assert finished.engine.dtype == torch.bfloat16
+    assert loaded == [torch.bfloat16]
 
 
 def test_open_gates_are_counted_part_by_part(tmp_path: Path) -> None:
