@@ -12,7 +12,7 @@ from exitwise.cli.reports import other_libraries_quiet, reports
 from exitwise.errors import ExitwiseError
 
 if TYPE_CHECKING:
-    from exitwise.experiments import Experiments, Job, Runs, Store
+    from exitwise.experiments import Experiments, Job, Place, Runs, Store
 
 Folder = Annotated[
     Path, typer.Option("--experiments", help="Where tables/, recipes/ and overlays/ are.")
@@ -61,9 +61,10 @@ def reproduce(
         )
         chosen.check_runs(tables)
         store = Store(results or experiments / "results" / overlay)
-        wanted = jobs(list(chosen.places(tables)), store, retry=retry)
+        places, everywhere = list(chosen.places(tables)), list(chosen.places())
+        wanted = jobs(places, store, retry=retry)
         models = Runs(runs or Path("runs") / overlay)
-        tell_plan(chosen, tables, wanted, store, models)
+        tell_plan(places, everywhere, wanted, store, models)
         if plan:
             list_jobs(wanted)
             return
@@ -74,7 +75,7 @@ def reproduce(
                     store,
                     models,
                     data_dir,
-                    places=list(chosen.places()),
+                    places=everywhere,
                     angle_batches=chosen.overlay.angle_batches,
                     callbacks=[progress],
                 )
@@ -101,8 +102,8 @@ def encoders_of(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def tell_plan(
-    experiments: "Experiments",
-    tables: Sequence[str],
+    places: "Sequence[Place]",
+    everywhere: "Sequence[Place]",
     wanted: "Sequence[Job]",
     store: "Store",
     runs: "Runs",
@@ -110,13 +111,19 @@ def tell_plan(
     """How many cells there are, done, failed and to run, and how long that may take.
 
     Then the same of what is looked up in finished models, if the tables show such a thing.
+
+    Args:
+        places: of the tables that are asked for.
+        everywhere: those of all tables, whose results tell how long a cell takes.
+        wanted: what is missing.
+        store: the results.
+        runs: the models.
     """
     from exitwise.experiments import estimate, in_order
 
-    places = list(experiments.places(tables))
     cells = in_order(place.cell for place in places)
     to_run = sum(not job.is_trained for job in wanted)
-    known = in_order(place.cell for place in experiments.places())
+    known = in_order(place.cell for place in everywhere)
     seconds, unknown = estimate(wanted, known, store, runs)
     typer.echo(
         f"{len(cells)} cells: {counts([(cell.key, None) for cell in cells], store)}, "

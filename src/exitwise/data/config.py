@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import get_args
 
+from exitwise.bounds import check_at_least
 from exitwise.data.tasks import TASKS
 from exitwise.metrics import Metric
 
@@ -50,10 +51,8 @@ class DataConfig:
         if self.metric is not None and self.metric not in get_args(Metric):
             known = ", ".join(get_args(Metric))
             raise ValueError(f"metric must be one of {known}, found {self.metric!r}")
-        if self.max_length < 3:
-            raise ValueError(f"max_length must be at least 3, found {self.max_length}")
-        if self.train_rows is not None and self.train_rows < 2:
-            raise ValueError(f"train_rows must be at least 2, found {self.train_rows}")
+        check_at_least(3, self, "max_length")
+        check_at_least(2, self, "train_rows")
         if not 0 < self.validation_fraction < 1:
             raise ValueError(
                 f"validation_fraction must be between 0 and 1, found {self.validation_fraction}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from exitwise.experiments.claims import task_of
 from exitwise.experiments.plan import Experiments
 from exitwise.experiments.scores import table_scores
 from exitwise.experiments.statistics import summary
@@ -15,9 +16,7 @@ def score_markdown(experiments: Experiments, name: str, store: Store) -> str:
     """Rows by columns: mean ± standard deviation (seeds), and the paper's number in brackets."""
     table = experiments.tables[name]
     scores = table_scores(experiments, name, store)
-    columns = [
-        column for column in table.columns if column.partition(":")[0] in experiments.overlay.tasks
-    ]
+    columns = [column for column in table.columns if task_of(column) in experiments.overlay.tasks]
     rows = [
         [
             row.name,

@@ -62,11 +62,8 @@ def drawn_cell(
     row: Row, result: Result, examples: Answered, depths: Mapping[str, object]
 ) -> Drawn | None:
     """What stands in a row, draw by draw; `None` if the run has no such exit."""
-    by_layer = resampled_scores(result, examples)
-    draws = zip(*(scores.tolist() for scores in by_layer.values()), strict=True)
-    shown = [chosen_score(row, dict(zip(by_layer, draw, strict=True)), depths) for draw in draws]
-    scores = [score for score in shown if score is not None]
-    return Drawn(examples.labels, np.array(scores)) if scores else None
+    scores = chosen_score(row, resampled_scores(result, examples), depths)
+    return None if scores is None else Drawn(examples.labels, scores)
 
 
 def pairs_of(claim: Claim) -> tuple[Pair, ...]:

@@ -1,9 +1,10 @@
 """What claims compare, read from the results of a table's cells."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from exitwise.experiments.answers import deepest
 from exitwise.experiments.claims import Quantity
 from exitwise.experiments.plan import Experiments, Place
 from exitwise.experiments.scores import (
@@ -55,13 +56,10 @@ def values_of(
         case "closed_gates":
             yield column, closed_gates(result)
         case "own_label_similarity":
-            yield (
-                column,
-                similarity(result, "own_label_similarity", [max(result["geometry"], key=int)]),
-            )
+            yield column, similarity([deepest(result["geometry"])], "own_label_similarity")
         case "shallow_label_similarity":
-            layers = [layer for layer in result["geometry"] if int(layer) <= middle]
-            yield column, similarity(result, "last_label_similarity", layers)
+            exits = [each for layer, each in result["geometry"].items() if int(layer) <= middle]
+            yield column, similarity(exits, "last_label_similarity")
 
 
 def shallow(exits: dict[str, float], middle: int, *, gain: bool) -> float | None:
@@ -95,7 +93,7 @@ def closed_gates(result: Result) -> float | None:
     return float(100 * (1 - opened / total))
 
 
-def similarity(result: Result, name: str, layers: Sequence[str]) -> float | None:
+def similarity(exits: Sequence[Mapping[str, float | None]], name: str) -> float | None:
     """The mean of a cosine over some exits, if all have it."""
-    found = [result["geometry"][layer].get(name) for layer in layers]
-    return None if not found or None in found else float(np.mean(found))
+    found = [value for each in exits if (value := each.get(name)) is not None]
+    return float(np.mean(found)) if found and len(found) == len(exits) else None

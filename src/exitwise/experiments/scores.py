@@ -1,12 +1,19 @@
 """What the results of a table's cells say, by row, column and seed."""
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import add
+from typing import TypeVar
+
+from numpy import ndarray
 
 from exitwise.experiments.answers import deepest, of_column
+from exitwise.experiments.claims import task_of
 from exitwise.experiments.plan import Experiments, Place
 from exitwise.experiments.store import Result, Store
 from exitwise.experiments.table import Row, Table
 
+N = TypeVar("N", float, ndarray)
 Scores = dict[str, dict[str, dict[int, float]]]
 """Row, column, seed."""
 
@@ -46,7 +53,7 @@ def finished(places: Iterable[Place], store: Store) -> Iterable[tuple[Place, Res
 
 def columns_of(table: Table, task: str) -> list[str]:
     """The columns of a task: one, or one for each of its validation sets."""
-    return [column for column in table.columns if column.partition(":")[0] == task]
+    return [column for column in table.columns if task_of(column) == task]
 
 
 def exit_scores(result: Result, column: str) -> dict[str, float]:
@@ -56,12 +63,10 @@ def exit_scores(result: Result, column: str) -> dict[str, float]:
     return {layer: scores["score"] for layer, scores in found["exits"].items()}
 
 
-def chosen_score(
-    row: Row, exits: Mapping[str, float], depths: Mapping[str, object]
-) -> float | None:
-    """What of a run stands in the row; `None` if the run has no such exit."""
+def chosen_score(row: Row, exits: Mapping[str, N], depths: Mapping[str, object]) -> N | None:
+    """What of a run stands in the row, of one score an exit or of many; `None` without the exit."""
     if row.score == "average":
-        return sum(exits.values()) / len(exits)
+        return reduce(add, exits.values()) / len(exits)
     if row.score == "last":
         return deepest(exits)
     return exits.get(str(depths[row.score]))

@@ -44,10 +44,11 @@ def check_sources(cells: Iterable[Cell], overlay: Overlay, data_dir: str | Path 
     cells = list(cells)
     used = {(cell.backbone or cell).recipe["encoder"] for cell in cells}
     for name, source in overlay.encoders.items():
-        if source.path in used and num_layers_of(source.path) != source.layers:
+        found = num_layers_of(source.path) if source.path in used else source.layers
+        if found != source.layers:
             raise ExitwiseError(
-                f"{source.path} has {num_layers_of(source.path)} layers, the overlay says "
-                f"{source.layers}: correct layers of [encoders.{name}] in it"
+                f"{source.path} has {found} layers, the overlay says {source.layers}: correct "
+                f"layers of [encoders.{name}] in it"
             )
     for task in dict.fromkeys(cell.task for cell in cells):
         load_task(task, data_dir)

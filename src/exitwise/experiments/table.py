@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from exitwise.errors import ExitwiseError, RecipeError
-from exitwise.experiments.claims import Claim
+from exitwise.experiments.claims import Claim, task_of
 from exitwise.recipe import from_plain, read_toml
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ class Table:
     @property
     def tasks(self) -> tuple[str, ...]:
         """The tasks of the columns, each once."""
-        return tuple(dict.fromkeys(column.partition(":")[0] for column in self.columns))
+        return tuple(dict.fromkeys(map(task_of, self.columns)))
 
 
 def read_tables(folder: Path) -> dict[str, Table]:

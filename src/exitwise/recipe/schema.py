@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from exitwise.bounds import check_at_least
 from exitwise.compression import Compression
 from exitwise.data import DataConfig
 from exitwise.exits import ExitConfig, MHAExitConfig
@@ -55,8 +56,7 @@ class Recipe:
             raise ValueError("nothing would be trained: give a regime, a compression or both")
         if self.compression is not None:
             self._check_compression()
-        if self.num_layers is not None and self.num_layers < 1:
-            raise ValueError(f"num_layers must be at least 1, found {self.num_layers}")
+        check_at_least(1, self, "num_layers")
 
     def _check_compression(self) -> None:
         """A compression plans its own training, and measures nothing on the way."""

@@ -6,7 +6,7 @@ from exitwise.experiments.claims.count import CountClaim
 from exitwise.experiments.claims.greater import GreaterClaim
 from exitwise.experiments.claims.most import MostClaim
 from exitwise.experiments.claims.order import OrderClaim
-from exitwise.experiments.claims.pairing import Pair, Values
+from exitwise.experiments.claims.pairing import Pair, Values, task_of
 from exitwise.experiments.claims.spread import SpreadClaim
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "Quantity",
     "SpreadClaim",
     "Values",
+    "task_of",
 ]

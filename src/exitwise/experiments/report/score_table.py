@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from exitwise.experiments.claims import task_of
 from exitwise.experiments.markdown import score_cell
 from exitwise.experiments.report.html import Html, element, sortable_head, table
 from exitwise.experiments.report.repeats import Repeat
@@ -23,7 +24,7 @@ def columns_shown(state: State, name: str) -> list[str]:
     """The columns of a table whose task is run at this scale."""
     tasks = {place.cell.task for place in state.places if place.table == name}
     columns = state.experiments.tables[name].columns
-    return [column for column in columns if column.partition(":")[0] in tasks]
+    return [column for column in columns if task_of(column) in tasks]
 
 
 def score_table(state: State, name: str) -> Html:
@@ -43,7 +44,7 @@ def score_table(state: State, name: str) -> Html:
         cells.append(element("td", SCORE_OF[row.score], class_="label"))
         for column in columns:
             values = list(scores[row.name].get(column, {}).values())
-            behind = state.behind.get((name, row.name, column.partition(":")[0]))
+            behind = state.behind.get((name, row.name, task_of(column)))
             cells.append(our_cell(values, behind, f"{row.name}, {column}", state))
             if has_paper:
                 cells += paper_cells(values, row.paper.get(column))
