@@ -157,6 +157,7 @@ def test_failures_and_what_was_not_run_are_told(state: State) -> None:
     failed, waiting = (
         next(p.cell for p in state.places if p.row.name == name) for name in ("(e) 2ST", "ACL")
     )
+    assert "--retry" not in report_page(anew(state), [])
     for cell in (failed, waiting):
         (state.store.folder / f"{cell.key}.json").unlink()
     state.store.write_failure(failed.key, failed.name, ValueError("batch of <b>0</b> rows"))
@@ -167,6 +168,18 @@ def test_failures_and_what_was_not_run_are_told(state: State) -> None:
     assert f"{failed.name} {failed.key} batch of <b>0</b> rows" in shown
     assert "acl_cl on acl mrpc 1 done, 1 not run" in shown
     assert "1 failed, 1 not run" in text(page)
+    assert "--retry" in shown
+
+
+def test_failed_observations_are_told(state: State) -> None:
+    place = next(each for each in state.places if each.observation == "angles")
+    (state.store.folder / f"{place.cell.key}-angles.json").unlink()
+    name = f"{place.cell.name}, angles"
+    state.store.write_failure(place.cell.key, name, ValueError("no gradient"), "angles")
+    page = report_page(anew(state), [])
+    shown = text(section(page, "Unfinished"))
+    assert f"{name} {place.cell.key} no gradient" in shown and "--retry" in shown
+    assert "0 failed" in text(page)  # the cell itself stands
 
 
 def test_a_claim_tells_what_single_seeds_can_show_of_its_pair(state: State) -> None:

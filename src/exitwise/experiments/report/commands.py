@@ -23,14 +23,14 @@ class Commands:
     results: str | None = None
     encoders: tuple[str, ...] = ()
 
-    def go_on(self, tables: Sequence[str]) -> str:
-        """Runs what is missing of some tables.
+    def go_on(self, tables: Sequence[str], *, retry: bool = False) -> str:
+        """Runs what is missing of some tables, and again what has failed if that is asked for.
 
         >>> Commands("small").go_on(["table2"])
         'exitwise reproduce table2 --overlay small --data-dir GLUE'
         """
         where = [] if self.results is None else ["--results", self.results]
-        return join([*self._start(tables), *where])
+        return join([*self._start(tables), *where, *(["--retry"] if retry else [])])
 
     def again(self, table: str, cells: Iterable[Cell] = ()) -> str:
         """Runs a table, or some cells of it, into a folder of its own: what is there stays.

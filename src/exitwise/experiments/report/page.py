@@ -119,14 +119,16 @@ def figure(picture: Picture, svg: str) -> Html:
 
 
 def unfinished(state: State) -> Html:
-    """Cells that failed, with their errors, and those that were not run yet."""
+    """What failed, with the errors, and what was not run yet."""
+    keyed = [*state.failures.items()]
+    keyed += [(key, failure) for (key, _), failure in state.failed_observations.items()]
     failed = [
         [
             element("th", failure["cell"], scope="row"),
             element("td", element("code", key)),
             element("td", failure["error"]),
         ]
-        for key, failure in state.failures.items()
+        for key, failure in keyed
     ]
     waiting = [
         [element("th", repeat.name, scope="row"), element("td", repeat.state(state.store))]
@@ -136,14 +138,14 @@ def unfinished(state: State) -> Html:
     return element(
         "section",
         element("h2", "Unfinished"),
-        listing("Failed cells", ("cell", "key", "error"), failed),
+        listing("Failed", ("cell, observation", "key", "error"), failed),
         element(
             "details",
             element("summary", f"Not run yet: some seeds of {len(waiting)} recipes"),
             listing("Cells not run yet", ("cells", "state"), waiting),
         ),
         element("h3", "Go on"),
-        element("pre", state.commands.go_on(["all"])),
+        element("pre", state.commands.go_on(["all"], retry=bool(keyed))),
         strangers(state),
         id="unfinished",
     )

@@ -61,6 +61,17 @@ class State:
         return {key: failure for key, failure in found.items() if failure is not None}
 
     @cached_property
+    def failed_observations(self) -> Mapping[tuple[str, str], Result]:
+        """What could not be looked up in cells that have ended, by key and observation."""
+        parts = {(each.cell.key, each.observation): None for each in self.places}
+        found = {
+            (key, observation): self.store.failure(key, observation)
+            for key, observation in parts
+            if observation is not None
+        }
+        return {part: failure for part, failure in found.items() if failure is not None}
+
+    @cached_property
     def strangers(self) -> Sequence[str]:
         """Results in the folder that belong to no cell: of recipes that were changed since."""
         keys = {cell.key for cell in self.cells}
