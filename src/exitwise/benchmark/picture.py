@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 MARKERS = "osD"
 """Of the kinds of engine: told apart without colours."""
@@ -22,8 +23,11 @@ def draw(result: Mapping[str, Any], path: Path) -> None:
     """
     sizes = list(result["verdict"])
     figure = Figure(figsize=(6 * len(sizes), 4.5), layout="constrained")
-    for axes, size in zip(figure.subplots(1, len(sizes), squeeze=False)[0], sizes, strict=True):
+    panels = figure.subplots(1, len(sizes), squeeze=False)[0]
+    for axes, size in zip(panels, sizes, strict=True):
         draw_batch_size(axes, result, size)
+    marks, names = panels[0].get_legend_handles_labels()
+    figure.legend(marks, names, loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(path, dpi=150)
 
 
@@ -53,9 +57,11 @@ def draw_batch_size(axes: Axes, result: Mapping[str, Any], size: str) -> None:
                 label=f"{kind}: early exit (95 % interval)",
             )
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set(
         title=f"batches of {size}" if size != "1" else "one text at a time",
         xlabel="milliseconds a text, tokenizer included",
         ylabel=f"{result['metric']} in %",
     )
-    axes.legend(frameon=False, fontsize="small")
