@@ -184,6 +184,28 @@ def test_resuming_with_another_recipe_names_what_changed(
         train(make_recipe("seed=7", "regime.exits.epochs=3"), run, resume=True)
 
 
+@pytest.mark.parametrize("change", ["a row more", "another label", "another order"])
+def test_resuming_with_other_data_is_refused(
+    change: str, make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    run, file = tmp_path / "run", tmp_path / "train.csv"
+    with pytest.raises(KeyboardInterrupt):
+        train(make_recipe(), run, callbacks=[BreakOff("backbone", 1)])
+    before = file.read_text()
+    head, first, *rest = before.splitlines()
+    text, _, label = first.rpartition(",")
+    changed = {
+        "a row more": [first, *rest, first],
+        "another label": [f"{text},{'good' if label == 'bad' else 'bad'}", *rest],
+        "another order": [*rest, first],
+    }
+    file.write_text("\n".join([head, *changed[change]]) + "\n")
+    with pytest.raises(ExitwiseError, match="was begun with other training data"):
+        train(make_recipe(), run, resume=True)
+    file.write_text(before)
+    assert train(make_recipe(), run, resume=True)["scores"]
+
+
 def test_bad_data_are_found_before_anything_is_written(
     make_recipe: MakeRecipe, tmp_path: Path
 ) -> None:

@@ -6,7 +6,8 @@ environment.json    versions, machine and commit
 train.log           what was chosen and what happened
 metrics.jsonl       the scores of each exit after each epoch
 gates/STAGE.jsonl   angle and decision of every batch
-checkpoints/        while it runs: the Trainer's checkpoints, finished stages, time spent
+checkpoints/        while it runs: the Trainer's checkpoints, finished stages, time spent and what
+                    the training set is known by again
 hidden_states/      of a frozen encoder, while a stage runs that cannot keep them in memory
 model/              the classifier, with its tokenizer
 result.json         the scores at the end; it is written last
@@ -39,6 +40,7 @@ class RunFolder:
         self.metrics = path / "metrics.jsonl"
         self.checkpoints = path / "checkpoints"
         self.seconds = self.checkpoints / "seconds.json"
+        self.fingerprint = self.checkpoints / "train_data.txt"
         self.hidden_states = path / "hidden_states"
         self.model = path / "model"
         self.result = path / "result.json"
@@ -70,14 +72,27 @@ class RunFolder:
         if self.recipe.exists() and resume:
             self._check_recipe(recipe)
 
-    def open(self, recipe: Recipe, *, resume: bool) -> None:
-        """Makes the folder, after `check`; what it holds stays only if the run is resumed."""
+    def check_data(self, fingerprint: str) -> None:
+        """Whether a run that is resumed would go on with the data that it was begun with.
+
+        Raises:
+            ExitwiseError: rows, labels or their order are others.
+        """
+        if self.fingerprint.exists() and self.fingerprint.read_text() != fingerprint:
+            raise ExitwiseError(
+                f"{self.path} was begun with other training data: resume it with those, or start "
+                "it again with --force"
+            )
+
+    def open(self, recipe: Recipe, fingerprint: str, *, resume: bool) -> None:
+        """Makes the folder, after both checks; what it holds stays only if the run is resumed."""
         if resume and self.recipe.exists():
             return
         if self._is_used():
             remove_folder(self.path)
-        self.path.mkdir(parents=True, exist_ok=True)
+        self.checkpoints.mkdir(parents=True, exist_ok=True)
         write_text(self.recipe, dumps_toml(to_plain(recipe)))
+        write_text(self.fingerprint, fingerprint)
 
     def read_result(self) -> dict[str, Any]:
         """What a run that has ended wrote last."""

@@ -66,9 +66,12 @@ def train(
         return run.read_result()
     material = prepare(recipe)
     stages = planned_stages(recipe)
+    fingerprint = material.splits.train.fingerprint()
+    if resume:
+        run.check_data(fingerprint)
     if recipe.training.compile:
         compile_layers(layerwise(material.model.encoder).layers)
-    run.open(recipe, resume=resume)
+    run.open(recipe, fingerprint, resume=resume)
     with log_file(run.log):
         choose_hardware(recipe.training)
         write_text(run.train_rows, "\n".join(material.splits.train.row_hashes()) + "\n")
