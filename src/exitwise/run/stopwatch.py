@@ -33,7 +33,7 @@ class Stopwatch(TrainerCallback):
         try:
             yield
         finally:
-            self._ended = self._so_far()
+            self._ended[name] = self._so_far()[name]
             del self._began[name]
             self._write()
 
