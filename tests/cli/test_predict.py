@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -59,11 +60,19 @@ def test_texts_are_answered_in_order_by_name_of_the_class(
 
 
 def test_a_pair_is_answered_as_a_pair(exitwise: Run, trained: Path, tmp_path: Path) -> None:
-    path = tmp_path / "pairs.csv"
+    path, model = tmp_path / "pairs.csv", tmp_path / "model"
     path.write_text("sentence1,sentence2\ngood,bad\ngood,a very long story\n")
-    engine = TorchEngine.from_pretrained(trained)
+    refused = exitwise("predict", trained, path)
+    assert "trained on single texts and got pairs" in refused.err and refused.status != 0
+    one = exitwise("predict", trained, path, "--text-column", "sentence1")
+    assert [each["row"] for each in parsed(one.out)] == [1, 2]
+    shutil.copytree(trained / "model", model)
+    config = json.loads((model / "config.json").read_text())
+    assert config["takes_pairs"] is False
+    (model / "config.json").write_text(json.dumps(config | {"takes_pairs": True}))
+    engine = TorchEngine.from_pretrained(model)
     pairs = engine.logits(["good", "good"], ["bad", "a very long story"], layers=[3])[0]
-    (first, second) = parsed(exitwise("predict", trained, path, "--keep-text").out)
+    (first, second) = parsed(exitwise("predict", model, path, "--keep-text").out)
     assert (second["text"], second["pair"]) == ("good", "a very long story")
     assert [first["probability"], second["probability"]] == pytest.approx(
         probabilities(pairs).max(axis=-1), abs=1e-4

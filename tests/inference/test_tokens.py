@@ -59,3 +59,22 @@ def test_what_is_no_text_is_named(
 ) -> None:
     with pytest.raises(ExitwiseError, match=message):
         tokens.encode(texts, pairs)
+
+
+@pytest.mark.parametrize(
+    ("takes_pairs", "pairs", "message"),
+    [
+        (True, None, "trained on pairs of texts and got single ones: give the second"),
+        (False, ["dull"], "trained on single texts and got pairs: give texts alone"),
+    ],
+)
+def test_pairs_and_single_texts_are_not_taken_for_each_other(
+    takes_pairs: bool,
+    pairs: list[str] | None,
+    message: str,
+    tiny_tokenizer: PreTrainedTokenizerFast,
+) -> None:
+    tokens = text_tokens(tiny_tokenizer, max_length=12, input_names=NAMES, takes_pairs=takes_pairs)
+    with pytest.raises(ExitwiseError, match=message):
+        tokens.encode(["good"], pairs)
+    assert len(tokens.encode(["good"], ["dull"] if takes_pairs else None)) == 1

@@ -172,8 +172,9 @@ def width_of(engine: TorchEngine) -> int:
 
 def example(engine: TorchEngine) -> dict[str, Tensor]:
     """Two texts of different length, as the first segment takes them."""
-    texts = engine.tokens.encode(["a text", "a somewhat longer text than the first"])
-    return {name: torch.from_numpy(ids) for name, ids in engine.tokens.padded(texts).items()}
+    texts = ["a text", "a somewhat longer text than the first"]
+    encoded = engine.tokens.encode(texts, texts if engine.tokens.takes_pairs else None)
+    return {name: torch.from_numpy(ids) for name, ids in engine.tokens.padded(encoded).items()}
 
 
 def macs_of(engine: TorchEngine, *, after: int, to: int) -> Macs:
@@ -227,5 +228,6 @@ def manifest_of(
         sizes={},
         calibration=calibration,
         exitwise_version=exitwise.__version__,
+        takes_pairs=engine.tokens.takes_pairs,
     )
     return with_files(manifest, folder)

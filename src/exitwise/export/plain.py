@@ -31,6 +31,7 @@ def export_plain(engine: TorchEngine, folder: Path, *, layer: int) -> None:
             encoder, labels=engine.labels, exit=exit.config, exit_layers=[layer]
         )
         short.exits[str(layer)] = exit
+        short.config.takes_pairs = model.config.takes_pairs
 
     def write(partial: Path) -> None:
         short.save_pretrained(partial)

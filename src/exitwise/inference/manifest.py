@@ -39,6 +39,7 @@ class Manifest:
         exitwise_version: what wrote the folder.
         format_version: of the folder.
         task: what the model does.
+        takes_pairs: whether it answers pairs of texts; `None` if that is not known.
     """
 
     labels: tuple[str, ...]
@@ -59,6 +60,7 @@ class Manifest:
     exitwise_version: str
     format_version: int = VERSION
     task: str = "text-classification"
+    takes_pairs: bool | None = None
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:

@@ -50,6 +50,7 @@ class OnnxEngine(Engine[Between]):
             has_types="token_type_ids" in self.manifest.input_names,
             pad_id=self.manifest.pad_id,
             pad_type_id=self.manifest.pad_type_id,
+            takes_pairs=self.manifest.takes_pairs,
         )
         options, providers = session_options(num_threads), [provider(device)]
         self._sessions = [

@@ -59,6 +59,7 @@ class TextTokens:
         has_types: whether the encoder takes token types.
         pad_id: the token that pads.
         pad_type_id: its type.
+        takes_pairs: whether the model answers pairs of texts; `None` if that is not known.
     """
 
     def __init__(
@@ -69,11 +70,13 @@ class TextTokens:
         has_types: bool,
         pad_id: int,
         pad_type_id: int = 0,
+        takes_pairs: bool | None = None,
     ) -> None:
         self.max_length = max_length
         self.has_types = has_types
         self.pad_id = pad_id
         self.pad_type_id = pad_type_id
+        self.takes_pairs = takes_pairs
         self.tokenizer = Tokenizer.from_str(tokenizer.to_str())
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(max_length, strategy="longest_first")
@@ -82,8 +85,10 @@ class TextTokens:
         """Token ids of texts, or of pairs of texts; how many were cut is logged.
 
         Raises:
-            ExitwiseError: something is no text, or there are not as many pairs as texts.
+            ExitwiseError: something is no text, there are not as many pairs as texts, or pairs
+                where the model was trained on single texts, or the reverse.
         """
+        self._check_kind(pairs is not None)
         check_texts(texts, "text")
         if pairs is not None:
             check_texts(pairs, "pair")
@@ -98,6 +103,19 @@ class TextTokens:
         types = [np.array(each.type_ids, np.int64) for each in encodings]
         return Encoded(
             [np.array(each.ids, np.int64) for each in encodings], types if self.has_types else None
+        )
+
+    def _check_kind(self, are_pairs: bool) -> None:
+        if self.takes_pairs is None or self.takes_pairs == are_pairs:
+            return
+        if self.takes_pairs:
+            raise ExitwiseError(
+                "the model was trained on pairs of texts and got single ones: give the second "
+                "texts as pairs, or name their column with --pair-column"
+            )
+        raise ExitwiseError(
+            "the model was trained on single texts and got pairs: give texts alone, or name their "
+            "column with --text-column"
         )
 
     def padded(self, encoded: Encoded) -> dict[str, Integers]:

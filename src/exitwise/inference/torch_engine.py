@@ -53,6 +53,7 @@ class TorchEngine(Engine[State]):
             tokenizer,
             max_length=limit if max_length is None else min(max_length, limit),
             input_names=self._walk.input_names,
+            takes_pairs=model.config.takes_pairs,
         )
 
     @classmethod
@@ -149,7 +150,11 @@ def load_model(folder: str) -> MultiExitForSequenceClassification:
 
 
 def text_tokens(
-    tokenizer: PreTrainedTokenizerBase, *, max_length: int, input_names: Sequence[str]
+    tokenizer: PreTrainedTokenizerBase,
+    *,
+    max_length: int,
+    input_names: Sequence[str],
+    takes_pairs: bool | None = None,
 ) -> TextTokens:
     """The part of a tokenizer of transformers that needs no transformers.
 
@@ -168,6 +173,7 @@ def text_tokens(
         has_types={"token_type_ids"} <= {*input_names} & {*tokenizer.model_input_names},
         pad_id=int(tokenizer.pad_token_id or 0),
         pad_type_id=int(tokenizer.pad_token_type_id),
+        takes_pairs=takes_pairs,
     )
 
 

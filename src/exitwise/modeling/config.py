@@ -20,6 +20,7 @@ class MultiExitConfig(PreTrainedConfig):
         last_exit: those of the exit after the last layer, the same if `None`.
         exit_layers: the layers that have an exit, in ascending order; all by default, the last
             always.
+        takes_pairs: whether the model was trained on pairs of texts; `None` if nobody has said.
     """
 
     model_type = "exitwise"
@@ -33,6 +34,7 @@ class MultiExitConfig(PreTrainedConfig):
     exit: dict[str, Any] = field(default_factory=lambda: exit_settings(MHAExitConfig()))
     last_exit: dict[str, Any] | None = None
     exit_layers: list[int] = field(default_factory=list)
+    takes_pairs: bool | None = None
 
     def __post_init__(self, **kwargs: Any) -> None:  # noqa: ANN401 - the base class's own
         if self.encoder is None:

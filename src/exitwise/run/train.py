@@ -125,6 +125,7 @@ def complete_stage(
 
 def save_model(material: Material, path: Path) -> None:
     """The classifier with its tokenizer, as `from_pretrained` and pipelines read them."""
+    material.model.config.takes_pairs = material.splits.train.pairs is not None
     material.model.save_pretrained(path)
     material.tokenizer.save_pretrained(path)
 
