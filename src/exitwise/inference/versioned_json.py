@@ -28,7 +28,7 @@ def read_json(
 
     Args:
         path: the file.
-        content: takes what is wanted out of the table.
+        content: takes what is wanted out of a table of that version.
         version: the one that this exitwise reads.
         kind: of file, in words.
         remedy: what to do if it cannot be read.
@@ -36,15 +36,18 @@ def read_json(
     Raises:
         ExitwiseError: the file is damaged, or of another version.
     """
+    no_such = ExitwiseError(f"{path} is no {kind}: {remedy}")
     try:
         plain = dict(json.loads(path.read_text(encoding="utf-8")))
         found = plain["format_version"]
-        wanted = content(plain)
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        raise ExitwiseError(f"{path} is no {kind}: {remedy}") from None
-    if found != version:
+        raise no_such from None
+    if found != version or type(found) is not int:  # True is 1, too
         raise ExitwiseError(
-            f"{path} has the format version {found}, this exitwise reads {version}: "
+            f"{path} has the format version {found!r}, this exitwise reads {version}: "
             f"install the version that wrote it, or {remedy}"
         )
-    return wanted
+    try:
+        return content(plain)
+    except (ValueError, KeyError, TypeError):
+        raise no_such from None
