@@ -178,6 +178,9 @@ def test_the_majority_answers_and_a_tie_goes_to_the_larger_support() -> None:
         (ConfidencePolicy(threshold={1: 0.9, 3: 0.9}), "thresholds for the layers 3, .* 1, 2, 4"),
         (EntropyPolicy(threshold=0.1, temperatures={5: 1.0}), "temperatures for the layers 5"),
         (PatientConfidencePolicy(patience=1, threshold=0.3), "from 0.5 to 1"),
+        (PatiencePolicy(patience=3), "patience must be at most 2, .* 3 exits, found 3"),
+        (PatientConfidencePolicy(patience=4, threshold=0.9), "patience must be at most 3"),
+        (VotePolicy(votes=99), "votes must be at most 3, since the model has 3 exits, found 99"),
         (FixedPolicy(layer=3), "no exit at layer 3: the model has exits at"),
     ],
 )
@@ -198,6 +201,7 @@ def test_what_fits_a_model_passes(policy: ExitPolicy) -> None:
         (lambda: EntropyPolicy(threshold={1: -0.1}), "from 0 to 1, .* found -0.1"),
         (lambda: MarginPolicy(threshold=math.nan), "found nan"),
         (lambda: MarginPolicy(threshold=0.1, temperatures={2: 0.0}), "layer 2 must be positive"),
+        (lambda: VotePolicy(votes=1, temperatures={1: math.inf}), "finite, found inf"),
         (lambda: PatiencePolicy(patience=-1), "at least 0, found -1"),
         (lambda: PatientConfidencePolicy(patience=0, threshold=0.5), "at least 1, found 0"),
         (lambda: VotePolicy(votes=0), "at least 1, found 0"),

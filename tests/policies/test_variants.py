@@ -79,7 +79,23 @@ def test_plain_data_gives_the_policy_back(policy: ExitPolicy) -> None:
         ({"kind": "confidence"}, "policy 'confidence' lacks threshold"),
         ({"kind": "patience", "patience": 1, "votes": 2}, "'patience' has no setting votes"),
         ({"kind": "confidence", "threshold": 2.0}, "is from 0 to 1, or null for never, found 2"),
-        ({"kind": "confidence", "threshold": {"two": 0.5}}, "are numbers, found 'two'"),
+        (
+            {"kind": "confidence", "threshold": {"two": 0.5}},
+            "threshold: the keys must be whole .* 'two'",
+        ),
+        ({"kind": "confidence", "threshold": "0.9"}, "threshold must be .*, found '0.9'"),
+        ({"kind": "confidence", "threshold": [0.9]}, "number or null or a table, found"),
+        ({"kind": "confidence", "threshold": True}, "threshold must be .*, found True"),
+        ({"kind": "confidence", "threshold": {"1": "x"}}, "threshold.1 must be a number or null"),
+        ({"kind": "vote", "votes": 1, "temperatures": None}, "must be a table, found None"),
+        ({"kind": "vote", "votes": 1, "temperatures": {"1": None}}, "temperatures.1 must be a num"),
+        ({"kind": "patience", "patience": "2"}, "'patience': patience must be a whole number"),
+        ({"kind": "patience", "patience": 1.5}, "must be a whole number, found 1.5"),
+        ({"kind": "fixed", "layer": "3"}, "layer must be a whole number, found '3'"),
+        (
+            {"kind": "patient_confidence", "threshold": None, "patience": 1, "test": "sure"},
+            "test must be 'confidence' or 'entropy', found 'sure'",
+        ),
     ],
 )
 def test_what_is_no_policy_is_refused(plain: dict[str, object], message: str) -> None:

@@ -1,5 +1,6 @@
 """What an exit policy is: logits so far in, rows that leave out."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -51,9 +52,10 @@ class ExitPolicy(ABC):
 
     def __post_init__(self) -> None:
         for layer, temperature in self.temperatures.items():
-            if not temperature > 0:
+            if not 0 < temperature < math.inf:
                 raise ExitwiseError(
-                    f"the temperature of layer {layer} must be positive, found {temperature}"
+                    f"the temperature of layer {layer} must be positive and finite, "
+                    f"found {temperature}"
                 )
 
     def decide(self, logits: Array, layers: tuple[int, ...]) -> Decision:
@@ -114,6 +116,14 @@ class ExitPolicy(ABC):
             ExitwiseError: it names exits that the model lacks, or values that cannot occur.
         """
         self._check_layers("temperatures", self.temperatures, layers)
+
+    def _check_exits(self, name: str, most: int, layers: Collection[int]) -> None:
+        """Refuses a setting that asks for more exits than there are: no row would ever leave."""
+        if getattr(self, name) > most:
+            raise ExitwiseError(
+                f"{name} must be at most {most}, since the model has {len(layers)} exits, "
+                f"found {getattr(self, name)}"
+            )
 
     def _check_layers(self, what: str, named: Collection[int], layers: Collection[int]) -> None:
         missing = sorted(set(named) - set(layers))

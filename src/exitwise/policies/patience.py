@@ -1,5 +1,6 @@
 """Leave when several exits in a row agree."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from exitwise.errors import ExitwiseError
@@ -24,6 +25,11 @@ class PatiencePolicy(ExitPolicy):
         super().__post_init__()
         if self.patience < 0:
             raise ExitwiseError(f"patience must be at least 0, found {self.patience}")
+
+    def check(self, *, layers: Collection[int], num_labels: int) -> None:
+        """Whether there are as many exits as `patience` asks for."""
+        super().check(layers=layers, num_labels=num_labels)
+        self._check_exits("patience", len(layers) - 1, layers)
 
     def stops(self, log_probs: Array, layers: tuple[int, ...]) -> Array:
         """Whether the labels of the last exits are all equal."""

@@ -1,5 +1,6 @@
 """Leave when several exits in a row are certain."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,6 +59,11 @@ class PatientConfidencePolicy(ThresholdPolicy):
     def passes(self, score: Array, threshold: float) -> Array:
         """That of the single test."""
         return self.single.passes(score, threshold)
+
+    def check(self, *, layers: Collection[int], num_labels: int) -> None:
+        """Whether there are as many exits as `patience` asks for."""
+        super().check(layers=layers, num_labels=num_labels)
+        self._check_exits("patience", len(layers), layers)
 
     def stops(self, log_probs: Array, layers: tuple[int, ...]) -> Array:
         """Whether each of the last exits passes its test."""

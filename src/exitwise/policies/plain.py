@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from exitwise.errors import ExitwiseError
+from exitwise.plain_data import read_fields
 from exitwise.policies.base import ExitPolicy
 
 KIND = "kind"
@@ -27,39 +28,18 @@ def policy_from_plain(plain: Mapping[str, Any]) -> ExitPolicy:
     """The inverse of `policy_to_plain`.
 
     Raises:
-        ExitwiseError: the kind or a setting is unknown or missing, or a value cannot occur.
+        ExitwiseError: the kind or a setting is unknown or missing, or a value is of
+            another type or cannot occur.
     """
     try:
         cls = ExitPolicy.registry[str(plain.get(KIND))]
     except ValueError as error:
         raise ExitwiseError(str(error)) from None
-    settings: dict[str, Any] = {name: _read(value) for name, value in plain.items() if name != KIND}
-    fields = {field.name: field for field in dataclasses.fields(cls)}
-    nothing = dataclasses.MISSING
-    needed = {
-        name
-        for name, field in fields.items()
-        if field.default is nothing and field.default_factory is nothing
-    }
-    for words, names in (
-        ("lacks", needed - settings.keys()),
-        ("has no setting", settings.keys() - fields.keys()),
-    ):
-        if names:
-            raise ExitwiseError(f"the policy {plain[KIND]!r} {words} {', '.join(sorted(names))}")
-    return cls(**settings)
+    settings = {name: value for name, value in plain.items() if name != KIND}
+    return cls(**read_fields(cls, settings, f"the policy {plain[KIND]!r}"))
 
 
 def _written(value: object) -> object:
     if isinstance(value, Mapping):
         return {str(layer): each for layer, each in value.items()}
     return value
-
-
-def _read(value: object) -> object:
-    if not isinstance(value, Mapping):
-        return value
-    wrong = [layer for layer in value if not str(layer).isdecimal()]
-    if wrong:
-        raise ExitwiseError(f"layers of a policy are numbers, found {wrong[0]!r}")
-    return {int(layer): each for layer, each in value.items()}

@@ -1,5 +1,6 @@
 """Leave when enough exits have voted for one label."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from exitwise.errors import ExitwiseError
@@ -24,6 +25,11 @@ class VotePolicy(ExitPolicy):
         super().__post_init__()
         if self.votes < 1:
             raise ExitwiseError(f"votes must be at least 1, found {self.votes}")
+
+    def check(self, *, layers: Collection[int], num_labels: int) -> None:
+        """Whether there are as many exits as `votes` asks for."""
+        super().check(layers=layers, num_labels=num_labels)
+        self._check_exits("votes", len(layers), layers)
 
     def stops(self, log_probs: Array, layers: tuple[int, ...]) -> Array:
         """Whether a label has votes enough."""
