@@ -10,13 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from exitwise.classifier import EarlyExitClassifier
 from exitwise.errors import ExitwiseError, UnsupportedError
 from exitwise.exits import LinearExitConfig, PoolerExitConfig
 from exitwise.export.onnx import EXPORTABLE, export_onnx
 from exitwise.inference import EarlyExit
+from exitwise.inference.manifest import read_manifest
 from exitwise.inference.onnx_engine import OnnxEngine
+from exitwise.inference.policy_file import write_policy
 from exitwise.inference.torch_engine import TorchEngine
-from exitwise.policies import ExitPolicy
+from exitwise.policies import ConfidencePolicy, ExitPolicy, policy_to_plain
 
 
 @pytest.mark.field_case(72)
@@ -119,13 +122,56 @@ def test_a_missing_segment_is_refused(copy: Path) -> None:
         OnnxEngine(copy)
 
 
+@pytest.mark.parametrize("content", [None, "{}"])
+def test_a_policy_that_is_not_the_exported_one_is_refused(copy: Path, content: str | None) -> None:
+    (copy / "policy.json").unlink()
+    if content is not None:
+        (copy / "policy.json").write_text(content)
+    with pytest.raises(ExitwiseError, match=r"policy\.json is (missing|not the file)"):
+        OnnxEngine(copy)
+
+
+def test_a_file_outside_the_folder_is_refused(copy: Path) -> None:
+    path = copy / "manifest.json"
+    plain = json.loads(path.read_text())
+    plain["sha256"]["../a.onnx"] = ""
+    path.write_text(json.dumps(plain))
+    with pytest.raises(ExitwiseError, match="outside"):
+        OnnxEngine(copy)
+
+
+def test_another_policy_is_noted_in_the_manifest(copy: Path, tmp_path: Path) -> None:
+    policy = ConfidencePolicy(threshold=0.7)
+    write_policy(copy, policy, calibration={"policy": policy_to_plain(policy)})
+    report = read_manifest(copy).calibration
+    assert report == {"policy": policy_to_plain(policy)}
+    classifier = EarlyExitClassifier.from_pretrained(copy)
+    for folder in (copy, tmp_path / "saved"):
+        classifier.save_pretrained(folder)
+        assert read_manifest(folder).calibration == report
+    other = ConfidencePolicy(threshold=0.8)
+    EarlyExitClassifier.from_pretrained(copy, policy=other).save_pretrained(copy)
+    assert read_manifest(copy).calibration is None
+    assert EarlyExitClassifier.from_pretrained(copy).policy == other
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"format_version": 2}, "format version 2, this exitwise reads 1"),
-        ({"segments": ["../a.onnx"] * 3}, "outside"),
-        ({"segments": ["segment_01.onnx"]}, "1 segments for the exits at 1, 2, 3"),
-        ({"unknown": 1}, "lacks something"),
+        ({"format_version": "1"}, "format version '1', this exitwise reads 1"),
+        ({"segments": ["segment_01.onnx"]}, "segments segment_01.onnx for the exits at 1, 2, 3"),
+        (
+            {"segments": ["segment_01.onnx", "segment_03.onnx", "segment_02.onnx"]},
+            "segments segment_01.onnx, segment_03.onnx, .* for the exits at 1, 2, 3",
+        ),
+        ({"exit_layers": [1, 3, 2]}, "exit_layers must ascend from 1, found 1, 3, 2"),
+        ({"num_layers": 4}, "num_layers is 4 and the last exit at 3"),
+        ({"unknown": 1}, "manifest.json has no setting unknown: export the run again"),
+        ({"sha256": None}, "sha256 must be a table, found None: export the run again"),
+        ({"sha256": {}}, "sha256 lacks segment_01.onnx, .*, tokenizer.json"),
+        ({"max_length": "128"}, "max_length must be a whole number, found '128'"),
+        ({"task": "multi-label"}, "task must be 'text-classification', found 'multi-label'"),
     ],
 )
 def test_a_wrong_manifest_is_refused(copy: Path, change: dict[str, object], words: str) -> None:

@@ -109,7 +109,7 @@ def calibrate(
         )
         unit = "layers" if milliseconds is None else "ms"
         report = report_of(found, texts, unit=unit, notes=[note] if note else [])
-        write_policy(folder, found.policy)
+        write_policy(folder, found.policy, calibration=report)
         write_report(folder, report)
     if as_json:
         typer.echo(json.dumps(report))

@@ -9,10 +9,16 @@ from onnx import compose
 from onnx.utils import Extractor
 
 from exitwise.export.new_folder import check_is_new
-from exitwise.inference.manifest import Manifest, read_manifest, with_files, write_manifest
+from exitwise.inference.manifest import (
+    Manifest,
+    read_manifest,
+    segment_name,
+    with_files,
+    write_manifest,
+)
 from exitwise.whole_files import write_folder
 
-SEGMENT = "segment_01.onnx"
+SEGMENT = segment_name(1)
 
 
 def merge_segments(folder: Path, target: Path, *, layer: int) -> None:

@@ -17,7 +17,7 @@ from exitwise.errors import ExitwiseError, UnsupportedError
 from exitwise.export.int8 import quantize
 from exitwise.export.new_folder import check_is_new
 from exitwise.export.segments import FirstSegment, Segment
-from exitwise.inference.manifest import Macs, Manifest, with_files, write_manifest
+from exitwise.inference.manifest import Macs, Manifest, segment_name, with_files, write_manifest
 from exitwise.inference.policy_file import write_policy
 from exitwise.inference.torch_engine import TorchEngine
 from exitwise.policies import ExitPolicy
@@ -118,7 +118,7 @@ def write_segments(
             graph = traced(engine, after=after, to=to, is_last=to == layers[-1])
             if int8:  # the products of the layers: those of an MHA exit are narrower
                 graph = quantize(graph, least_width=width_of(engine))
-            names.append(f"segment_{number:02}.onnx")
+            names.append(segment_name(number))
             onnx.save(graph, str(folder / names[-1]))
             logger.info("up to layer %d: %s is written", to, names[-1])
         return tuple(names)

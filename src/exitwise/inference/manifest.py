@@ -3,10 +3,11 @@
 import hashlib
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from exitwise.errors import ExitwiseError
 from exitwise.inference.versioned_json import read_json, write_json
+from exitwise.plain_data import read_fields
 
 FILE = "manifest.json"
 VERSION = 1
@@ -46,7 +47,7 @@ class Manifest:
     num_layers: int
     exit_layers: tuple[int, ...]
     width: int
-    dtype: str
+    dtype: Literal["float32", "int8"]
     encoder: str
     max_length: int
     input_names: tuple[str, ...]
@@ -59,7 +60,7 @@ class Manifest:
     calibration: dict[str, Any] | None
     exitwise_version: str
     format_version: int = VERSION
-    task: str = "text-classification"
+    task: Literal["text-classification"] = "text-classification"
     takes_pairs: bool | None = None
 
 
@@ -68,28 +69,67 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     write_json(folder / FILE, asdict(manifest))
 
 
+def segment_name(number: int) -> str:
+    """The file of a segment; the first has number 1.
+
+    >>> segment_name(2)
+    'segment_02.onnx'
+    """
+    return f"segment_{number:02}.onnx"
+
+
 def read_manifest(folder: Path) -> Manifest:
-    """Reads the manifest and checks every file that it names.
+    """Reads the manifest and checks every file that it lists.
 
     Raises:
         ExitwiseError: the manifest is damaged or of another version; a file is missing, was
             changed or lies outside the folder; the segments do not fit the exits.
     """
+    manifest = load_manifest(folder)
+    unlisted = {*manifest.segments, "tokenizer.json"} - manifest.sha256.keys()
+    if unlisted:
+        names = ", ".join(sorted(unlisted))
+        raise ExitwiseError(f"{folder / FILE}: sha256 lacks {names}: export the run again")
+    for name, expected in manifest.sha256.items():
+        check_file(folder, name, expected)
+    return manifest
+
+
+def load_manifest(folder: Path) -> Manifest:
+    """The manifest alone, whatever the files beside it are.
+
+    Raises:
+        ExitwiseError: it is damaged or of another version, or its parts do not fit together.
+    """
     path = folder / FILE
     plain = read_json(path, dict, version=VERSION, kind="manifest", remedy="export the run again")
-    tuples = ("labels", "exit_layers", "input_names", "segments", "macs")
     try:
-        manifest = Manifest(**plain | {name: tuple(plain[name]) for name in tuples})
-    except (KeyError, TypeError):
-        raise ExitwiseError(f"{path} lacks something: export the run again") from None
-    if len(manifest.segments) != len(manifest.exit_layers) or not manifest.segments:
-        raise ExitwiseError(
-            f"{path} has {len(manifest.segments)} segments for the exits at "
-            f"{', '.join(map(str, manifest.exit_layers))}: export the run again"
-        )
-    for name in (*manifest.segments, "tokenizer.json"):
-        check_file(folder, name, manifest.sha256.get(name))
+        manifest = Manifest(**read_fields(Manifest, plain, str(path)))
+        check_segments(manifest, path)
+    except ExitwiseError as error:
+        raise ExitwiseError(f"{error}: export the run again") from None
     return manifest
+
+
+def check_segments(manifest: Manifest, path: Path) -> None:
+    """Whether each exit has its segment, in their order.
+
+    Raises:
+        ExitwiseError: it does not.
+    """
+    layers = manifest.exit_layers
+    there = ", ".join(map(str, layers)) or "no layer"
+    if not layers or layers[0] < 1 or list(layers) != sorted(set(layers)):
+        raise ExitwiseError(f"{path}: exit_layers must ascend from 1, found {there}")
+    if manifest.num_layers != layers[-1]:
+        raise ExitwiseError(
+            f"{path}: num_layers is {manifest.num_layers} and the last exit at {layers[-1]}"
+        )
+    if manifest.segments != tuple(segment_name(index + 1) for index in range(len(layers))):
+        found = ", ".join(manifest.segments)
+        raise ExitwiseError(f"{path} has the segments {found} for the exits at {there}")
+    if len(manifest.macs) != len(layers):
+        raise ExitwiseError(f"{path} has {len(manifest.macs)} macs for the exits at {there}")
 
 
 def check_file(folder: Path, name: str, expected: str | None) -> None:
@@ -114,6 +154,28 @@ def with_files(manifest: Manifest, folder: Path) -> Manifest:
         manifest,
         sha256={path.name: sha256(path) for path in files},
         sizes={path.name: path.stat().st_size for path in files},
+    )
+
+
+def with_policy(
+    manifest: Manifest, path: Path, plain: dict[str, Any], calibration: dict[str, Any] | None
+) -> Manifest:
+    """The manifest with the policy in a file, and what was reported of this policy.
+
+    Args:
+        manifest: as it was.
+        path: the policy's file.
+        plain: the policy.
+        calibration: a report; without one the manifest's own stays if it is of this policy.
+    """
+    before = manifest.calibration
+    if calibration is None and before is not None and before.get("policy") == plain:
+        calibration = before
+    return replace(
+        manifest,
+        sha256=manifest.sha256 | {path.name: sha256(path)},
+        sizes=manifest.sizes | {path.name: path.stat().st_size},
+        calibration=calibration,
     )
 
 

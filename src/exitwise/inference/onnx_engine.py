@@ -105,9 +105,11 @@ class OnnxEngine(Engine[Between]):
         return slice(first, self.exit_layers.index(to) + 1)
 
     def save_pretrained(self, folder: Path) -> None:
-        """Copies the exported folder."""
+        """Copies the exported folder as it is now: it may have been calibrated since."""
+        if folder.resolve() == self.folder.resolve():
+            return
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (*self.manifest.segments, "tokenizer.json", FILE):
+        for name in (*read_manifest(self.folder).sha256, FILE):
             shutil.copyfile(self.folder / name, folder / name)
 
 

@@ -1,8 +1,11 @@
 """The policy that belongs to a model folder, as `policy.json`."""
 
 from pathlib import Path
+from typing import Any
 
 from exitwise.errors import ExitwiseError
+from exitwise.inference.manifest import FILE as MANIFEST
+from exitwise.inference.manifest import load_manifest, with_policy, write_manifest
 from exitwise.inference.versioned_json import read_json, write_json
 from exitwise.policies import ExitPolicy, policy_from_plain, policy_to_plain
 
@@ -10,10 +13,19 @@ FILE = "policy.json"
 VERSION = 1
 
 
-def write_policy(folder: Path, policy: ExitPolicy) -> None:
-    """Writes the policy into a model's folder, whole or not at all."""
-    plain = {"format_version": VERSION, "policy": policy_to_plain(policy)}
-    write_json(folder / FILE, plain)
+def write_policy(
+    folder: Path, policy: ExitPolicy, *, calibration: dict[str, Any] | None = None
+) -> None:
+    """Writes the policy into a model's folder, whole or not at all.
+
+    The manifest of an exported folder holds its hash afterwards, and the calibration: what was
+    reported of the policy, if anything was.
+    """
+    path, plain = folder / FILE, policy_to_plain(policy)
+    manifest = load_manifest(folder) if (folder / MANIFEST).exists() else None
+    write_json(path, {"format_version": VERSION, "policy": plain})
+    if manifest is not None:
+        write_manifest(folder, with_policy(manifest, path, plain, calibration))
 
 
 def read_policy(folder: Path) -> ExitPolicy | None:
