@@ -1,9 +1,14 @@
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from exitwise.inference.manifest import read_manifest
+from exitwise.inference.policy_file import write_policy
+from exitwise.policies import ConfidencePolicy
 
 Run = Callable[..., Any]
 
@@ -39,6 +44,29 @@ def test_the_exported_graphs_answer_as_the_run(
     again = exitwise("export", trained, "-o", tmp_path / "out")
     assert again.status == 2
     assert "exists" in again.err
+
+
+def test_a_policy_for_other_exits_is_left_out_and_the_remedy_works(
+    exitwise: Run, trained: Path, tmp_path: Path
+) -> None:
+    run, out = Path(shutil.copytree(trained, tmp_path / "run")), tmp_path / "out"
+    everywhere = ConfidencePolicy(threshold=0.9, temperatures={1: 2.0, 2: 2.0, 3: 2.0})
+    write_policy(run / "model", everywhere)
+    outcome = exitwise("export", run, "-o", out, "--exits", "2,3")
+    assert outcome.status == 0, outcome.err
+    assert (
+        f"The policy was left out, since it is for other exits; choose one for these: "
+        f"exitwise calibrate {out} --data FILE --max-drop 1.0" in outcome.out
+    )
+    assert not (out / "policy.json").exists()
+    labelled = tmp_path / "labelled.csv"
+    labelled.write_text("text,label\na good film,positive\nvery dull,negative\n")
+    outcome = exitwise("calibrate", out, "--data", labelled, "--max-drop", 50)
+    assert outcome.status == 0, outcome.err
+    assert exitwise("evaluate", out, "--data", labelled).status == 0
+    manifest = read_manifest(out)
+    assert manifest.calibration is not None
+    assert manifest.calibration == json.loads((out / "calibration.json").read_text())
 
 
 @pytest.mark.slow

@@ -1,7 +1,8 @@
 """`exitwise export`: a run as a folder that answers without torch, or as a shorter model."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -10,7 +11,11 @@ from exitwise.cli.int8_drop import int8_drop, print_int8_drop
 from exitwise.cli.labelled_texts import MetricName, own_texts, usual_metric
 from exitwise.cli.recipe_options import LabelColumn, PairColumn, TextColumn, integers
 from exitwise.cli.reports import other_libraries_quiet, spinner
-from exitwise.errors import RecipeError
+from exitwise.errors import ExitwiseError, RecipeError
+
+if TYPE_CHECKING:
+    from exitwise.inference.torch_engine import TorchEngine
+    from exitwise.policies import ExitPolicy
 
 Form = Literal["onnx", "plain"]
 
@@ -58,6 +63,7 @@ def export(
         folder = Path(model_folder(model))
         engine = TorchEngine.from_pretrained(model, device="cpu")
         columns = text_column, pair_column, label_column
+        is_left_out = False
         sets = {} if data is None else own_texts(data, engine.labels, columns)
         if form == "plain":
             from exitwise.export import export_plain
@@ -67,13 +73,16 @@ def export(
         else:
             from exitwise.export.onnx import export_onnx
 
+            policy, calibration = read_policy(folder), read_report(folder)
+            if policy is not None and kept is not None and not fits(policy, engine, kept):
+                policy, calibration, is_left_out = None, None, True
             export_onnx(
                 engine,
                 output,
-                policy=read_policy(folder),
+                policy=policy,
                 exits=kept,
                 int8=int8,
-                calibration=read_report(folder),
+                calibration=calibration,
             )
         chosen = metric or usual_metric(model, None)
         drops = [
@@ -81,8 +90,27 @@ def export(
         ]
     for found, rows in drops:
         print_int8_drop(found, metric=chosen, rows=rows)
+    if is_left_out:
+        typer.echo(
+            "The policy was left out, since it is for other exits; choose one for these: "
+            f"exitwise calibrate {output} --data FILE --max-drop 1.0"
+        )
     size = sum(path.stat().st_size for path in output.iterdir()) / 1e6
     typer.echo(f"{output}: {size:.1f} MB. Ask it: exitwise predict {output}")
+
+
+def fits(policy: "ExitPolicy", engine: "TorchEngine", kept: Sequence[int]) -> bool:
+    """Whether a policy can be used with some of the model's exits.
+
+    Raises:
+        ExitwiseError: it does not even fit the whole model.
+    """
+    policy.check(layers=engine.exit_layers, num_labels=len(engine.labels))
+    try:
+        policy.check(layers=kept, num_labels=len(engine.labels))
+    except ExitwiseError:
+        return False
+    return True
 
 
 def check_options(form: Form, *, int8: bool, exits: str | None, layer: int | None) -> None:
