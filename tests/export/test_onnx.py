@@ -171,6 +171,12 @@ def test_another_policy_is_noted_in_the_manifest(copy: Path, tmp_path: Path) -> 
         ({"sha256": None}, "sha256 must be a table, found None: export the run again"),
         ({"sha256": {}}, "sha256 lacks segment_01.onnx, .*, tokenizer.json"),
         ({"max_length": "128"}, "max_length must be a whole number, found '128'"),
+        ({"max_length": 65}, "max_length must be from 1 to 64, found 65"),
+        ({"labels": ["bad", "good"]}, "has 2 labels for 3 classes"),
+        (
+            {"input_names": ["input_ids", "attention_mask"]},
+            "input_names must be attention_mask, input_ids, token_type_ids, found input_ids, att",
+        ),
         ({"task": "multi-label"}, "task must be 'text-classification', found 'multi-label'"),
     ],
 )

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 
 from exitwise.errors import ExitwiseError
 from exitwise.inference.engine import Engine
-from exitwise.inference.manifest import FILE, read_manifest
+from exitwise.inference.manifest import FILE, Manifest, read_manifest
 from exitwise.inference.tokens import Encoded, TextTokens
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
@@ -44,8 +44,10 @@ class OnnxEngine(Engine[Between]):
         self.manifest = read_manifest(folder)
         self.labels = self.manifest.labels
         self.exit_layers = self.manifest.exit_layers
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        check_length(self.manifest, tokenizer, folder / FILE)
         self.tokens = TextTokens(
-            Tokenizer.from_file(str(folder / "tokenizer.json")),
+            tokenizer,
             max_length=self.manifest.max_length,
             has_types="token_type_ids" in self.manifest.input_names,
             pad_id=self.manifest.pad_id,
@@ -57,6 +59,7 @@ class OnnxEngine(Engine[Between]):
             onnxruntime.InferenceSession(folder / name, options, providers=providers)
             for name in self.manifest.segments
         ]
+        check_graphs(self.manifest, self._sessions, folder / FILE)
 
     def start(self, encoded: Encoded) -> Between:
         """The tokens, padded on the right."""
@@ -111,6 +114,41 @@ class OnnxEngine(Engine[Between]):
         folder.mkdir(parents=True, exist_ok=True)
         for name in (*read_manifest(self.folder).sha256, FILE):
             shutil.copyfile(self.folder / name, folder / name)
+
+
+def check_length(manifest: Manifest, tokenizer: Tokenizer, path: Path) -> None:
+    """Whether texts are cut where the exported tokenizer cuts them, or before.
+
+    Raises:
+        ExitwiseError: they would be longer than the encoder can take.
+    """
+    most = (tokenizer.truncation or {}).get("max_length", manifest.max_length)
+    if not 1 <= manifest.max_length <= most:
+        raise ExitwiseError(
+            f"{path}: max_length must be from 1 to {most}, found {manifest.max_length}: "
+            "export the run again"
+        )
+
+
+def check_graphs(manifest: Manifest, sessions: Sequence[Any], path: Path) -> None:
+    """Whether the graphs take and give what the manifest says.
+
+    Raises:
+        ExitwiseError: they do not.
+    """
+    taken = sorted(each.name for each in sessions[0].get_inputs())
+    if taken != sorted(manifest.input_names):
+        raise ExitwiseError(
+            f"{path}: input_names must be {', '.join(taken)}, "
+            f"found {', '.join(manifest.input_names)}: export the run again"
+        )
+    for session in sessions:
+        classes = session.get_outputs()[-1].shape[-1]
+        if classes != len(manifest.labels):
+            raise ExitwiseError(
+                f"{path} has {len(manifest.labels)} labels for {classes} classes: "
+                "export the run again"
+            )
 
 
 def widened(array: ndarray, length: int) -> ndarray:
