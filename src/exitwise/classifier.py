@@ -98,7 +98,7 @@ class EarlyExitClassifier:
             ExitwiseError: there is no model, or its policy does not fit it.
         """
         found, folder = load_engine(name_or_path, engine, device)
-        chosen = policy or read_policy(folder)
+        chosen = policy or read_policy(folder, found)
         if chosen is None:
             logger.info("%s is not calibrated: every text runs to the last layer", name_or_path)
             chosen = FixedPolicy(layer=found.exit_layers[-1])

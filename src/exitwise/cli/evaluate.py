@@ -46,7 +46,7 @@ def evaluate(
         columns = text_column, pair_column, label_column
         sets = labelled_sets(data, task, split, data_dir, columns, engine.labels)
         layers, chosen = engine.exit_layers, metric or usual_metric(model, task)
-        policy = read_policy(folder)
+        policy = read_policy(folder, engine)
         scores = {
             name: measure(engine, texts, layers=layers, metric=chosen, policy=policy)
             for name, texts in sets.items()

@@ -73,7 +73,7 @@ def export(
         else:
             from exitwise.export.onnx import export_onnx
 
-            policy, calibration = read_policy(folder), read_report(folder)
+            policy, calibration = read_policy(folder, engine), read_report(folder)
             if policy is not None and kept is not None and not fits(policy, engine, kept):
                 policy, calibration, is_left_out = None, None, True
             export_onnx(
@@ -100,12 +100,7 @@ def export(
 
 
 def fits(policy: "ExitPolicy", engine: "TorchEngine", kept: Sequence[int]) -> bool:
-    """Whether a policy can be used with some of the model's exits.
-
-    Raises:
-        ExitwiseError: it does not even fit the whole model.
-    """
-    policy.check(layers=engine.exit_layers, num_labels=len(engine.labels))
+    """Whether a policy can be used with some of the model's exits."""
     try:
         policy.check(layers=kept, num_labels=len(engine.labels))
     except ExitwiseError:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from exitwise.errors import ExitwiseError
+from exitwise.inference.engine import Engine
 from exitwise.inference.manifest import FILE as MANIFEST
 from exitwise.inference.manifest import load_manifest, with_policy, write_manifest
 from exitwise.inference.versioned_json import read_json, write_json
@@ -28,11 +29,15 @@ def write_policy(
         write_manifest(folder, with_policy(manifest, path, plain, calibration))
 
 
-def read_policy(folder: Path) -> ExitPolicy | None:
+def read_policy(folder: Path, engine: Engine[Any] | None = None) -> ExitPolicy | None:
     """The policy of a model; `None` if it was never calibrated.
 
+    Args:
+        folder: of the model.
+        engine: what runs the model, which the policy has to fit.
+
     Raises:
-        ExitwiseError: the file is damaged, or of a version that is not known.
+        ExitwiseError: the file is damaged, of a version that is not known, or does not fit.
     """
     path = folder / FILE
     if not path.exists():
@@ -45,6 +50,9 @@ def read_policy(folder: Path) -> ExitPolicy | None:
         remedy="calibrate the model again",
     )
     try:
-        return policy_from_plain(settings)
+        policy = policy_from_plain(settings)
+        if engine is not None:
+            policy.check(layers=engine.exit_layers, num_labels=len(engine.labels))
     except ExitwiseError as error:
         raise ExitwiseError(f"{path}: {error}") from None
+    return policy
