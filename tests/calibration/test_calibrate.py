@@ -185,3 +185,10 @@ def test_rows_without_label_are_left_out() -> None:
         calibrate(
             logits, labels * 0 - 1, LAYERS, kind=KINDS[0], goal=Goal(max_drop=1.0), costs=COSTS
         )
+
+
+def test_a_kind_that_needs_more_exits_than_there_are_is_refused() -> None:
+    logits, labels = made()
+    kind = PatientConfidencePolicy(threshold=None, patience=2)
+    with pytest.raises(ExitwiseError, match="patience must be at most 1, since the model has 1"):
+        calibrate(logits[:1], labels, (1,), kind=kind, goal=Goal(max_drop=1.0), costs=[1.0])

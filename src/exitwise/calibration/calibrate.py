@@ -90,6 +90,7 @@ def calibrate(
         ExitwiseError: there are too few rows for the promise, or it is asked of another metric
             than accuracy, or no policy is good enough.
     """
+    kind.check(layers=layers, num_labels=logits.shape[-1])
     labelled = np.flatnonzero(labels != UNLABELLED)
     if not len(labelled):
         raise ExitwiseError("calibration needs labelled rows, found none")
