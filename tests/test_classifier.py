@@ -122,6 +122,15 @@ def test_a_fixed_layer_asks_no_other_exit(folder: Path, layer: int) -> None:
     assert {tuple(found.by_layer) for found in classifier.predict_detailed(TEXTS)} == {(layer,)}
 
 
+@pytest.mark.parametrize("batch_size", [0, -1])
+def test_a_batch_of_no_rows_is_refused(folder: Path, batch_size: int) -> None:
+    message = f"batch_size must be at least 1, found {batch_size}"
+    with pytest.raises(ValueError, match=message):
+        EarlyExitClassifier.from_pretrained(folder, batch_size=batch_size)
+    with pytest.raises(ValueError, match=message):
+        EarlyExitClassifier(batch_size=batch_size).fit(["good"], [1])
+
+
 def test_before_fit_it_says_what_to_do() -> None:
     with pytest.raises(ExitwiseError, match="call fit or from_pretrained"):
         EarlyExitClassifier().predict(TEXTS)

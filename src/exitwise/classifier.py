@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from exitwise.bounds import check_at_least
 from exitwise.errors import ExitwiseError
 from exitwise.inference import Answers, EarlyExit, Engine
 from exitwise.inference.manifest import FILE as MANIFEST
@@ -126,6 +127,7 @@ class EarlyExitClassifier:
             fit_classifier,
         )  # needs the train extra, which answering does not
 
+        check_at_least(1, self, "batch_size")  # here, for a training is long
         self._use(
             *fit_classifier(
                 self.encoder,

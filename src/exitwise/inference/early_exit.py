@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
+from exitwise.bounds import check_at_least
 from exitwise.errors import ExitwiseError
 from exitwise.inference.answers import Answers, decide
 from exitwise.inference.engine import Engine, batches
@@ -37,7 +38,7 @@ class EarlyExit:
         engine: the classifier.
         policy: says who leaves.
         layers: the exits that are asked, all if `None`; with a single one all texts leave there.
-        batch_size: rows of a batch at any depth.
+        batch_size: rows of a batch at any depth, at least 1.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class EarlyExit:
         self.policy = policy
         self.layers = checked_layers(engine, layers)
         self.batch_size = batch_size
+        check_at_least(1, self, "batch_size")  # with less, no text would be answered
         policy.check(layers=self.layers, num_labels=len(engine.labels))
 
     def __call__(self, texts: Sequence[Any], pairs: Sequence[Any] | None = None) -> Answers:
