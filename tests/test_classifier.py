@@ -131,6 +131,20 @@ def test_a_batch_of_no_rows_is_refused(folder: Path, batch_size: int) -> None:
         EarlyExitClassifier(batch_size=batch_size).fit(["good"], [1])
 
 
+def test_a_score_needs_a_label_of_a_known_class_for_each_text(folder: Path) -> None:
+    classifier = EarlyExitClassifier.from_pretrained(folder)
+    with pytest.raises(ExitwiseError, match="found 5 of text, 1 of label"):
+        classifier.score(TEXTS, ["good"])
+    with pytest.raises(ExitwiseError, match="label 1: unknown label '1'; known are bad, good"):
+        classifier.score(TEXTS, [1, 0, 1, 0, 1])
+
+
+def test_a_table_is_not_answered_by_its_header(folder: Path) -> None:
+    classifier = EarlyExitClassifier.from_pretrained(folder)
+    with pytest.raises(ExitwiseError, match="one column of a table"):
+        classifier.predict({"text": TEXTS})
+
+
 def test_before_fit_it_says_what_to_do() -> None:
     with pytest.raises(ExitwiseError, match="call fit or from_pretrained"):
         EarlyExitClassifier().predict(TEXTS)

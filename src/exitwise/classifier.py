@@ -12,6 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from exitwise.bounds import check_at_least
+from exitwise.columns import check_as_many, label_names, listed
 from exitwise.errors import ExitwiseError
 from exitwise.inference import Answers, EarlyExit, Engine
 from exitwise.inference.manifest import FILE as MANIFEST
@@ -131,9 +132,9 @@ class EarlyExitClassifier:
         self._use(
             *fit_classifier(
                 self.encoder,
-                listed(texts),
-                listed(labels),
-                None if pairs is None else listed(pairs),
+                listed(texts, "texts"),
+                listed(labels, "labels"),
+                None if pairs is None else listed(pairs, "pairs"),
                 max_drop=self.max_drop,
                 calibration_share=CALIBRATION_SHARE,
                 seed=self.seed,
@@ -179,15 +180,21 @@ class EarlyExitClassifier:
     def answers(self, texts: Iterable[Any], pairs: Iterable[Any] | None = None) -> Answers:
         """All of it as arrays."""
         self._ready  # noqa: B018 - says what to do if there is nothing yet
-        return self._early_exit(listed(texts), None if pairs is None else listed(pairs))
+        columns = (listed(texts, "texts"), None if pairs is None else listed(pairs, "pairs"))
+        return self._early_exit(*columns)
 
     def score(
         self, texts: Iterable[Any], labels: Iterable[Any], pairs: Iterable[Any] | None = None
     ) -> float:
-        """The share of texts whose predicted class is their label."""
-        return float(
-            np.mean(self.predict(texts, pairs) == np.array([str(each) for each in labels]))
-        )
+        """The share of texts whose predicted class is their label.
+
+        Raises:
+            ExitwiseError: labels are not as many as texts, or one is the name of no class.
+        """
+        columns = {"text": listed(texts, "texts"), "label": listed(labels, "labels")}
+        check_as_many(columns)
+        names = label_names(columns["label"], self._ready.labels)
+        return float(np.mean(self.predict(columns["text"], pairs) == np.array(names)))
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Writes what `from_pretrained` reads."""
@@ -235,11 +242,6 @@ class EarlyExitClassifier:
         layers = [policy.layer] if isinstance(policy, FixedPolicy) else None
         self._early_exit = EarlyExit(engine, policy, layers=layers, batch_size=self.batch_size)
         self.engine, self.policy = engine, policy
-
-
-def listed(column: Iterable[Any]) -> list[Any]:
-    """A list of what a list, an array or a column of a table holds; a lone text stays one."""
-    return [column] if isinstance(column, str) else list(column)
 
 
 def load_engine(

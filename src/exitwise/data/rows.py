@@ -1,18 +1,15 @@
 """Rows of a table as texts, checked one by one, and all of them with their labels."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from exitwise.columns import HALF_PAIR, HALF_PAIR_FAULT
 from exitwise.data.columns import Columns
 from exitwise.data.labels import LabelColumn, label_value, number_labels
 from exitwise.data.tables import Cell, Record, Table
 from exitwise.data.texts import UNLABELLED, TextDataset
 from exitwise.errors import DataError
-
-HALF_PAIR = re.compile("[\ud800-\udfff]")
-"""What an escape such as `\\ud83d` alone gives in JSON; no tokenizer takes it."""
 
 
 class TextRow(NamedTuple):
@@ -104,5 +101,5 @@ def _fault(found: Cell) -> str | None:
     if not found.strip():
         return "the text is empty"
     if HALF_PAIR.search(found):
-        return "half of a surrogate pair, which is no character"
+        return HALF_PAIR_FAULT
     return None

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
+from exitwise.columns import check_texts
 from exitwise.errors import ExitwiseError
 
 logger = logging.getLogger(__name__)
@@ -135,16 +136,3 @@ def _filled(rows: list[Integers], mask: npt.NDArray[np.bool_], fill: int) -> Int
     table = np.full(mask.shape, fill, np.int64)
     table[mask] = np.concatenate(rows)
     return table
-
-
-def check_texts(texts: Sequence[Any], what: str) -> None:
-    """Whether these are texts, many of them.
-
-    Raises:
-        ExitwiseError: the first that is none, by its number.
-    """
-    if isinstance(texts, str):
-        raise ExitwiseError(f"texts must be a list of texts, found a single one: [{texts[:40]!r}]")
-    for number, text in enumerate(texts, start=1):
-        if not isinstance(text, str):
-            raise ExitwiseError(f"{what} {number} must be a string, found {text!r:.60}")

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from exitwise.calibration import Goal, calibrate
+from exitwise.columns import check_as_many, check_texts, label_names
 from exitwise.errors import ExitwiseError
-from exitwise.inference.tokens import check_texts
 from exitwise.inference.torch_engine import TorchEngine
 from exitwise.policies import ConfidencePolicy, ExitPolicy
 from exitwise.recipe import Recipe, apply_overrides, from_plain
@@ -54,7 +54,7 @@ def fit_classifier(
         overrides: keys of the recipe and their values, as for `exitwise train --set`.
 
     Raises:
-        ExitwiseError: texts, pairs and labels are not as many, or something is no text.
+        ExitwiseError: texts, pairs and labels are not as many, or one is no text or missing.
     """
     rows = labelled_rows(texts, labels, pairs)
     names = [row["label"] for row in rows]
@@ -99,9 +99,6 @@ def labelled_rows(
     columns: dict[str, Sequence[Any]] = {"text": texts} | ({} if pairs is None else {"pair": pairs})
     for name, column in columns.items():
         check_texts(column, name)
-    columns["label"] = [str(label) for label in labels]
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ExitwiseError(f"texts, pairs and labels must be as many, found {found}")
+    columns["label"] = label_names(labels)
+    check_as_many(columns)
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
