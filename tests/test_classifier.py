@@ -11,7 +11,7 @@ import pytest
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 import exitwise
-from exitwise.classifier import EarlyExitClassifier
+from exitwise.classifier import EarlyExitClassifier, load_engine
 from exitwise.errors import ExitwiseError
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.policies import ConfidencePolicy, FixedPolicy, VotePolicy
@@ -143,6 +143,12 @@ def test_a_table_is_not_answered_by_its_header(folder: Path) -> None:
     classifier = EarlyExitClassifier.from_pretrained(folder)
     with pytest.raises(ExitwiseError, match="one column of a table"):
         classifier.predict({"text": TEXTS})
+
+
+def test_an_engine_of_another_name_is_refused(folder: Path) -> None:
+    message = "engine must be one of auto, torch, onnx, found 'tensorrt'"
+    with pytest.raises(ExitwiseError, match=message):
+        load_engine(folder, "tensorrt", None)
 
 
 def test_before_fit_it_says_what_to_do() -> None:

@@ -5,7 +5,7 @@ import logging
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -245,13 +245,16 @@ class EarlyExitClassifier:
 
 
 def load_engine(
-    name_or_path: str | Path, engine: EngineName, device: str | None
+    name_or_path: str | Path, engine: str, device: str | None
 ) -> tuple[Engine[Any], Path]:
     """The engine that runs a model, and the folder that the model is in.
 
     Raises:
-        ExitwiseError: the model is not of the kind that the engine runs.
+        ExitwiseError: no engine has that name, or the model is not of the kind that it runs.
     """
+    if engine not in get_args(EngineName):
+        known = ", ".join(get_args(EngineName))
+        raise ExitwiseError(f"engine must be one of {known}, found {engine!r}")
     folder = Path(name_or_path)
     is_exported = (folder / MANIFEST).exists()
     if is_exported and engine != "torch":
