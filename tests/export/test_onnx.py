@@ -116,6 +116,12 @@ def test_an_altered_segment_is_refused(copy: Path) -> None:
         OnnxEngine(copy)
 
 
+def test_saving_onto_itself_leaves_a_folder_whole(copy: Path, texts: list[str]) -> None:
+    engine = OnnxEngine(copy)
+    engine.save_pretrained(copy)
+    np.testing.assert_array_equal(OnnxEngine(copy).logits(texts), engine.logits(texts))
+
+
 def test_a_missing_segment_is_refused(copy: Path) -> None:
     (copy / "segment_03.onnx").unlink()
     with pytest.raises(ExitwiseError, match=r"segment_03\.onnx is missing"):
