@@ -1,11 +1,13 @@
 """Temperatures, search and promise together, on logits that are made here."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from exitwise.calibration import Calibration, Goal, calibrate, fit_temperature
+from exitwise.calibration.calibrate import check_promise
 from exitwise.calibration.search import StoredRows, search
 from exitwise.errors import ExitwiseError
 from exitwise.inference import replay
@@ -148,7 +150,10 @@ def test_a_promise_is_made_on_rows_that_chose_nothing() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"confidence": 0.95, "goal": Goal(max_drop=0.5)}, r"needs 1196 rows.*--max-drop 0\.99"),
+        (
+            {"confidence": 0.95, "goal": Goal(max_drop=0.5)},
+            r"1196 labelled rows.*found 600: .*--max-drop 1 ",
+        ),
         ({"confidence": 0.95, "metric": "f1"}, "promise counts wrong rows, which f1 does not"),
         ({"confidence": 0.95, "goal": Goal(max_cost=2.0)}, "give --max-drop with --confidence"),
         ({"confidence": 95.0}, "confidence is between 0 and 1, found 95"),
@@ -160,6 +165,17 @@ def test_a_promise_that_cannot_be_made_is_refused(
 ) -> None:
     with pytest.raises(ExitwiseError, match=message):
         of(**{"goal": Goal(max_drop=1.0)} | settings)
+
+
+@pytest.mark.field_case(14)
+@pytest.mark.parametrize("num_rows", [500, 501])
+def test_the_least_drop_that_is_told_can_be_promised(num_rows: int) -> None:
+    logits, labels = made(num_rows)
+    settings = {"kind": KINDS[0], "costs": COSTS, "confidence": 0.95}
+    with pytest.raises(ExitwiseError, match=rf"found {num_rows}: .*--max-drop 1\.2 ") as refused:
+        calibrate(logits, labels, LAYERS, goal=Goal(max_drop=1.0), **settings)
+    told = re.findall(r"--max-drop ([\d.]+) ", str(refused.value))
+    check_promise(Goal(max_drop=float(told[0])), "accuracy", 0.95, num_rows)
 
 
 @pytest.mark.field_case(7)

@@ -144,7 +144,7 @@ def test_a_promise_needs_rows_enough(exitwise: Run, run: Path, data: Path) -> No
     arguments = ("calibrate", run, "--data", data, "--max-drop", 1, "--confidence", 0.95)
     outcome = exitwise(*arguments)
     assert outcome.status == 2
-    assert "needs 598 rows" in outcome.err
+    assert "needs 598 labelled rows, half of them to choose the thresholds, found 80" in outcome.err
     report = json.loads(exitwise(*arguments[:-4], "--max-drop", 20, *arguments[-2:], "--json").out)
     assert "with 95 % confidence" in report["promise"]
     assert report["rows"] == {"chosen_on": 40, "measured_on": 40}

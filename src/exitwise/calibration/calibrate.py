@@ -1,5 +1,6 @@
 """From labelled rows that a run has not seen to a policy, and what it does in numbers."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -97,7 +98,7 @@ def calibrate(
     fitted, measured = labelled, labelled
     if confidence is not None:
         fitted, measured = np.array_split(np.random.default_rng(seed).permutation(labelled), 2)
-        check_promise(goal, metric, confidence, len(measured))
+        check_promise(goal, metric, confidence, len(labelled))
     temperatures = {
         layer: fit_temperature(exit_logits[fitted], labels[fitted])
         for layer, exit_logits in zip(layers, logits, strict=True)
@@ -155,7 +156,7 @@ def promised(
 
 
 def check_promise(goal: Goal, metric: str, confidence: float, num_rows: int) -> None:
-    """Whether a promise can be made at all."""
+    """Whether a promise can be made at all of so many labelled rows."""
     if not 0 < confidence < 1:
         raise ExitwiseError(f"confidence is between 0 and 1, found {confidence:g}")
     if goal.max_drop is None:
@@ -168,13 +169,23 @@ def check_promise(goal: Goal, metric: str, confidence: float, num_rows: int) -> 
         )
     alpha, delta = goal.max_drop / 100, 1 - confidence
     least = fewest_rows(alpha, delta)
-    if num_rows < least:
-        possible = 100 * least_risk(num_rows, delta)
+    num_measured = num_rows // 2  # the other half chooses
+    if num_measured < least:
+        possible = rounded_up(100 * least_risk(num_measured, delta))
         raise ExitwiseError(
             f"a drop of {goal.max_drop:g} at {100 * confidence:g} % confidence needs {2 * least} "
-            f"rows, half of them to choose the thresholds, found {2 * num_rows} or one more; "
-            f"with these --max-drop {possible:.2f} is the least"
+            f"labelled rows, half of them to choose the thresholds, found {num_rows}: with these "
+            f"--max-drop {possible:g} is the least"
         )
+
+
+def rounded_up(bound: float) -> float:
+    """With two decimals and not below, so that who asks for what is told gets it.
+
+    >>> rounded_up(1.1911), rounded_up(4.0)
+    (1.2, 4.0)
+    """
+    return math.ceil(100 * bound) / 100
 
 
 def impossible(goal: Goal, rows: StoredRows) -> str:
