@@ -165,8 +165,8 @@ def test_fit_trains_calibrates_and_keeps_nothing_on_the_disk(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     words = {1: ("good", "great", "warm"), 0: ("bad", "dull", "cold")}
-    texts = [f"the {a} film was {b}" for word in words.values() for a in word for b in word] * 3
-    labels = [label for label in words for _ in range(9)] * 3
+    texts = [f"the {a} film was {b}" for word in words.values() for a in word for b in word] * 6
+    labels = [label for label in words for _ in range(9)] * 6
     quick = ("regime.backbone.epochs=1", "regime.exits.epochs=1", "training.micro_batch=20")
     overrides = (*quick, "training.accumulation=1", "training.precision=fp32")
     classifier = EarlyExitClassifier(save_encoder(), max_drop=5.0, overrides=overrides)
@@ -184,6 +184,7 @@ def test_fit_trains_calibrates_and_keeps_nothing_on_the_disk(
         (["good", "bad"], [1, 0], ["well"], "found 2 of text, 1 of pair, 2 of label"),
         (["good", 2], [1, 0], None, "text 2 must be a string, found 2"),
         (["good", "bad"], [1, 0], None, "too few texts to hold some back"),
+        (["good", "bad"] * 45, [1, 0] * 45, None, "at least 20 labelled rows, found 18"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(

@@ -192,15 +192,38 @@ def test_it_says_so_if_nothing_is_promised() -> None:
     assert any("nothing is promised" in note for note in of(Goal(max_drop=1.0)).notes)
 
 
+@pytest.mark.parametrize("confidence", [None, 0.5])
+@pytest.mark.parametrize(
+    ("num_rows", "message"), [(1, "found 1"), (19, "found 19"), (0, "found 0")]
+)
+def test_too_few_rows_are_refused(num_rows: int, message: str, confidence: float | None) -> None:
+    logits, labels = made()
+    labels[num_rows:] = -1
+    settings = {"kind": KINDS[0], "goal": Goal(max_drop=1.0), "costs": COSTS}
+    with pytest.raises(ExitwiseError, match=f"at least 20 labelled rows, {message}"):
+        calibrate(logits, labels, LAYERS, confidence=confidence, **settings)
+
+
+def test_rows_of_one_class_are_refused() -> None:
+    logits, labels = made()
+    with pytest.raises(ExitwiseError, match="rows of at least two classes, found 1"):
+        calibrate(
+            logits, labels * 0 + 1, LAYERS, kind=KINDS[0], goal=Goal(max_drop=1.0), costs=COSTS
+        )
+
+
+@pytest.mark.parametrize(("num_rows", "is_told"), [(199, True), (200, False)])
+def test_it_says_so_if_rows_are_few(num_rows: int, is_told: bool) -> None:
+    logits, labels = made(num_rows)
+    found = calibrate(logits, labels, LAYERS, kind=KINDS[0], goal=Goal(max_drop=1.0), costs=COSTS)
+    assert any("199 rows are few" in note for note in found.notes) is is_told
+
+
 def test_rows_without_label_are_left_out() -> None:
     logits, labels = made()
     labels[:100] = -1
     found = calibrate(logits, labels, LAYERS, kind=KINDS[0], goal=Goal(max_drop=1.0), costs=COSTS)
     assert found.num_measured == 500
-    with pytest.raises(ExitwiseError, match="needs labelled rows"):
-        calibrate(
-            logits, labels * 0 - 1, LAYERS, kind=KINDS[0], goal=Goal(max_drop=1.0), costs=COSTS
-        )
 
 
 def test_a_kind_that_needs_more_exits_than_there_are_is_refused() -> None:

@@ -15,6 +15,12 @@ from exitwise.errors import ExitwiseError
 from exitwise.metrics import UNLABELLED, expected_calibration_error
 from exitwise.policies import ExitPolicy
 
+FEWEST_ROWS = 20
+"""With fewer, a temperature is that of two or three wrong answers, or of none."""
+
+ENOUGH_ROWS = 200
+"""With fewer, the standard error of an accuracy of 80 % is above three points."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
@@ -88,13 +94,12 @@ def calibrate(
         seed: of the halves.
 
     Raises:
-        ExitwiseError: there are too few rows for the promise, or it is asked of another metric
-            than accuracy, or no policy is good enough.
+        ExitwiseError: there are too few rows, or too few for the promise, or it is asked of another
+            metric than accuracy, or no policy is good enough.
     """
     kind.check(layers=layers, num_labels=logits.shape[-1])
     labelled = np.flatnonzero(labels != UNLABELLED)
-    if not len(labelled):
-        raise ExitwiseError("calibration needs labelled rows, found none")
+    check_rows(labels[labelled].tolist())
     fitted, measured = labelled, labelled
     if confidence is not None:
         fitted, measured = np.array_split(np.random.default_rng(seed).permutation(labelled), 2)
@@ -153,6 +158,18 @@ def promised(
             "not even the safest policy of this kind keeps the promise: choose another kind"
         )
     return tested_on.point(family[number])
+
+
+def check_rows(labels: Sequence[object]) -> None:
+    """Whether so many labelled rows can choose anything."""
+    if len(labels) < FEWEST_ROWS:
+        raise ExitwiseError(
+            f"calibration needs at least {FEWEST_ROWS} labelled rows, found {len(labels)}; "
+            f"{ENOUGH_ROWS} or more are better"
+        )
+    classes = len(set(labels))
+    if classes < 2:
+        raise ExitwiseError(f"calibration needs rows of at least two classes, found {classes}")
 
 
 def check_promise(goal: Goal, metric: str, confidence: float, num_rows: int) -> None:
@@ -226,6 +243,10 @@ def notes_on(
             "no text leaves before the last layer: nothing is gained. The best exit before it, at "
             f"layer {rows.layers[best]}, scores {scores[best]:.1f}, the last one {scores[-1]:.1f}; "
             "allow a larger drop, or train the exits longer"
+        )
+    if len(rows) < ENOUGH_ROWS and promise is None:
+        notes.append(
+            f"{len(rows)} rows are few, others may lose much more: {ENOUGH_ROWS} or more are better"
         )
     if promise is None and goal.max_drop is not None:
         notes.append(

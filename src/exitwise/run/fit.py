@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from exitwise.calibration import Goal, calibrate
+from exitwise.calibration import Goal, calibrate, check_rows
 from exitwise.columns import check_as_many, check_texts, label_names
 from exitwise.errors import ExitwiseError
 from exitwise.inference.torch_engine import TorchEngine
@@ -54,7 +54,8 @@ def fit_classifier(
         overrides: keys of the recipe and their values, as for `exitwise train --set`.
 
     Raises:
-        ExitwiseError: texts, pairs and labels are not as many, or one is no text or missing.
+        ExitwiseError: texts, pairs and labels are not as many or too few, or one is no text or
+            missing.
     """
     rows = labelled_rows(texts, labels, pairs)
     names = [row["label"] for row in rows]
@@ -62,8 +63,12 @@ def fit_classifier(
         learned, held_out = train_test_split(
             np.arange(len(rows)), test_size=calibration_share, random_state=seed, stratify=names
         )
-    except ValueError as error:
-        raise ExitwiseError(f"too few texts to hold some back for calibration: {error}") from None
+        check_rows([names[row] for row in held_out])  # before it is trained for nothing
+    except (ValueError, ExitwiseError) as error:
+        raise ExitwiseError(
+            f"too few texts to hold back a share of {calibration_share} for calibration: {error}; "
+            "give more texts or a larger calibration_share"
+        ) from None
     with tempfile.TemporaryDirectory() as folder:
         file, run = Path(folder) / "texts.jsonl", Path(folder) / "run"
         lines = [json.dumps(rows[row]) + "\n" for row in learned]
