@@ -17,6 +17,14 @@ PAGES = {
     "inference": ROOT / "docs" / "early-exit.md",
 }
 
+RESULTS = ROOT / "benchmarks" / "results"
+
+CAPTIONS = {
+    "training": "How the cost grows with the batch",
+    "inference": "What each system scores, over the time that a text takes; early exit is a star",
+}
+"""Of the pictures that lie beside the results of an area."""
+
 Plain = Mapping[str, Any]
 
 
@@ -29,13 +37,13 @@ def read_claims(folder: Path, area: str) -> dict[str, list[Plain]]:
     return {name: claims for name, claims in read.items() if claims[0]["area"] == area}
 
 
-def performance_tables(claims: Mapping[str, list[Plain]]) -> str:
-    """A section a benchmark: its claims, its command and its machine."""
-    return "\n\n".join(section(name, each) for name, each in claims.items()) + "\n"
+def performance_tables(claims: Mapping[str, list[Plain]], folder: Path = RESULTS) -> str:
+    """A section a benchmark: its claims, its picture, its command and its machine."""
+    return "\n\n".join(section(name, each, folder) for name, each in claims.items()) + "\n"
 
 
-def section(name: str, claims: list[Plain]) -> str:
-    """The claims of one benchmark."""
+def section(name: str, claims: list[Plain], folder: Path) -> str:
+    """The claims of one benchmark, and the picture that lies beside them if there is one."""
     rows = [
         "| claim | measured | spread | bar | |",
         "| --- | --- | --- | --- | --- |",
@@ -47,6 +55,11 @@ def section(name: str, claims: list[Plain]) -> str:
         if (details := claim["details"])
     ]
     parts = [f"## {name}", "\n".join(rows)]
+    if (folder / f"{name}.png").exists():
+        caption = CAPTIONS[claims[0]["area"]]
+        parts.append(
+            f"![{caption}](../{RESULTS.relative_to(ROOT).as_posix()}/{name}.png)\n\n*{caption}.*"
+        )
     if behind:
         parts.append("\n".join(behind))
     parts.append(f"`{claims[0]['command']}` on {claims[0]['machine']}")
@@ -71,7 +84,7 @@ def with_tables(page: str, tables: Iterable[str]) -> str:
 def main() -> None:
     """Rewrites the pages."""
     for area, page in PAGES.items():
-        tables = performance_tables(read_claims(ROOT / "benchmarks" / "results", area))
+        tables = performance_tables(read_claims(RESULTS, area))
         write_text(page, with_tables(page.read_text("utf-8"), [tables]))
 
 

@@ -57,7 +57,11 @@ def test_claims_are_written_and_shown(
     (plain,) = json.loads((tmp_path / "step.json").read_text())
     assert (plain["value"], plain["met"], plain["spread"]) == (1.612, True, [1.5, 1.7])
     assert plain["command"] == "python benchmarks/step.py --rounds 3"
-    tables = page.performance_tables(page.read_claims(tmp_path, "training"))
+    claims = page.read_claims(tmp_path, "training")
+    tables = page.performance_tables(claims, tmp_path)
+    assert "![" not in tables
+    (tmp_path / "step.png").touch()
+    assert "](../benchmarks/results/step.png)" in page.performance_tables(claims, tmp_path)
     assert "| a step | 1.61 | 1.5 … 1.7 | ≤ 1.7 | met |" in tables
     before = f"By hand.\n\n{page.MARK}\n\nold"
     assert page.with_tables(before, [tables]).startswith("By hand.")
