@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from exitwise.errors import ExitwiseError
+from exitwise.errors import ExitwiseError, UnsupportedError
 from exitwise.inference import Engine
 from exitwise.inference.manifest import read_manifest
 from exitwise.inference.policy_file import read_policy
@@ -81,7 +81,7 @@ def engines_of(
         threads: of a graph.
 
     Raises:
-        ExitwiseError: the model cannot be exported.
+        UnsupportedError: the model cannot be exported.
     """
     with TemporaryDirectory() as name:
         work = Path(name)
@@ -98,7 +98,10 @@ def engines_of(
             else:
                 from exitwise.export.onnx import export_onnx
 
-                export_onnx(engine, work / kind, policy=policy, int8=kind == "int8")
+                try:
+                    export_onnx(engine, work / kind, policy=policy, int8=kind == "int8")
+                except UnsupportedError as error:
+                    raise UnsupportedError(f"{error}. --engines torch measures it") from None
                 systems += onnx_systems(kind, work / kind, work, policy, threads=threads)
         yield systems
 
