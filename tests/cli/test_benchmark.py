@@ -77,9 +77,21 @@ def test_a_run_is_measured_with_eager_torch(exitwise: Run, run: Path, labelled: 
     for each in result["systems"]:
         times = each["times"]["1"]
         assert times["calls"] == 4
+        pooled = each["times"]["2"]  # of 16 batches; one call would have no spread
+        assert (pooled["calls"], pooled["texts_per_call"]) == (5, 6)
         assert 0 < times["p50_ms_per_call"] <= times["p95_ms_per_call"]
         rows = list(each["rows_by_layer"].values())
         assert each["share_at_last"] == rows[-1] / sum(rows)
+
+
+def test_what_cannot_be_exported_is_told_what_measures_it(
+    exitwise: Run, run: Path, labelled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exitwise.export.onnx.EXPORTABLE", ())
+    outcome = exitwise("benchmark", run, "--data", labelled, *TIMED)
+    assert outcome.status == 2
+    assert "'bert' cannot be exported to ONNX yet" in outcome.err
+    assert "--engines torch measures it" in outcome.err
 
 
 def test_what_cannot_be_measured_is_refused(

@@ -20,6 +20,9 @@ from exitwise.inference.metered import MeteredEngine
 BATCHES_A_CALL = 8
 """Of a call with more than one text, so that survivors can be pooled as in bulk work."""
 
+FEWEST_CALLS = 5
+"""Of several texts: percentiles and intervals of fewer calls say nothing of their spread."""
+
 WARMUP = 5
 
 
@@ -36,14 +39,16 @@ def compare(
     """Quality, time and multiply-accumulates of each system, and which to use.
 
     With batch size 1 a call is one text. Otherwise it is eight batches of texts, as in bulk work:
-    sorted by length, survivors pooled. Each time begins with the text and ends with the answer.
+    sorted by length, survivors pooled; fewer where the data would not do for five calls, since
+    the spread is that over calls. Each time begins with the text and ends with the answer.
 
     Args:
         systems: of one run, on one or several kinds of engine.
         texts: labelled, and not those that training or calibration has seen.
         metric: the task's.
         batch_sizes: at which each system is timed.
-        most_calls: timed at each batch size, at most.
+        most_calls: timed at batch size 1, at most; above it as many texts, but at least five
+            calls.
         rounds: how often each call is timed.
         told: is told what happens now.
 
@@ -56,8 +61,7 @@ def compare(
     tokenizer: dict[str, float] = {}
     for size in batch_sizes:
         told(f"timing batches of {size}")
-        per_call = size if size == 1 else size * BATCHES_A_CALL
-        most = most_calls if size == 1 else max(1, most_calls // per_call)
+        per_call, most = shape_of_calls(size, len(texts), most_calls)
         calls = calls_of(texts.texts, texts.pairs, size=per_call, most=most)
         routes = {each.name: routed(each, size) for each in systems}
         routes["tokenizer"] = systems[0].engine.tokens.encode
@@ -78,7 +82,7 @@ def compare(
             "calls": most_calls,
             "rounds": rounds,
             "warmup_calls": WARMUP,
-            "batches_a_call_above_1": BATCHES_A_CALL,
+            "most_batches_a_call_above_1": BATCHES_A_CALL,
             "tokenizer_included": True,
             "tokens_a_text": lengths_of(systems[0], texts),
         },
@@ -86,6 +90,18 @@ def compare(
         "tokenizer_ms_per_text": tokenizer,
         "verdict": {str(size): verdict(rows, str(size)) for size in batch_sizes},
     }
+
+
+def shape_of_calls(size: int, num_texts: int, most_calls: int) -> tuple[int, int]:
+    """Texts of a call and the most calls, at a batch size.
+
+    >>> shape_of_calls(1, 1000, 200), shape_of_calls(32, 2000, 200), shape_of_calls(32, 500, 200)
+    ((1, 200), (256, 5), (96, 5))
+    """
+    if size == 1:
+        return 1, most_calls
+    batches = max(1, min(BATCHES_A_CALL, num_texts // size // FEWEST_CALLS))
+    return size * batches, max(FEWEST_CALLS, most_calls // (size * batches))
 
 
 def whole_of(systems: Sequence[System], kind: str) -> System:

@@ -38,7 +38,9 @@ def benchmark(
         str, typer.Option(help="Of a run: torch is eager, onnx in float32, int8 in 8 bits.")
     ] = "torch,int8",
     batch_sizes: Annotated[str, typer.Option(help="Such as 1,32.")] = "1,32",
-    rows: Annotated[int, typer.Option(min=1, help="Texts that are timed, at most.")] = 200,
+    rows: Annotated[
+        int, typer.Option(min=1, help="Texts that are timed one by one, at most.")
+    ] = 200,
     rounds: Annotated[int, typer.Option(min=1, help="How often each is timed.")] = 3,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Of each engine; by default one a core.")
