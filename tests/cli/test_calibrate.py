@@ -111,13 +111,16 @@ def test_rows_that_were_trained_on_are_refused(exitwise: Run, run: Path, labelle
     assert outcome.status == 2
     assert "32 of 32 rows were used in training" in outcome.err
     assert read_policy(run / "model") is None
+    outcome = exitwise("calibrate", run / "model", "--data", labelled, "--max-drop", 5)
+    assert "32 of 32 rows were used in training" in outcome.err
     forced = exitwise("calibrate", run, "--data", labelled, "--max-drop", 5, "--force")
     assert forced.status == 0
     assert "Note: 32 of 32 rows were used in training" in forced.out
 
 
 def test_a_model_without_its_run_cannot_tell(exitwise: Run, run: Path, data: Path) -> None:
-    outcome = exitwise("calibrate", run / "model", "--data", data, "--max-drop", 5)
+    (run / "model").rename(run.with_name("alone"))
+    outcome = exitwise("calibrate", run.with_name("alone"), "--data", data, "--max-drop", 5)
     assert "whether these rows were used in training is not known here" in outcome.out
 
 

@@ -138,7 +138,10 @@ def check_unseen(model: str, texts: "TextDataset", *, force: bool) -> str | None
     """
     from exitwise.run import RunFolder
 
-    trained_on = RunFolder(Path(model)).read_train_rows()
+    folder = Path(model).resolve()
+    above = RunFolder(folder.parent)  # of a run's own model
+    run = above if above.model == folder else RunFolder(folder)
+    trained_on = run.read_train_rows()
     if trained_on is None:
         return "whether these rows were used in training is not known here: they should not be"
     seen = sum(row in trained_on for row in texts.row_hashes())
