@@ -72,7 +72,7 @@ def compare(
             whole = whole_of(systems, system.engine_kind).name
             row["times"][str(size)] = time_table(
                 times[system.name], times[whole], ideal=spent[whole] / spent[system.name]
-            )
+            ) | {"macs_per_text": spent[system.name] / (len(calls) * len(calls[0][0]))}
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "data": {"source": texts.source, "fingerprint": texts.fingerprint(), "rows": len(texts)},

@@ -10,7 +10,10 @@ import torch
 
 import exitwise
 
-PACKAGES = ("torch", "transformers", "accelerate", "datasets", "tokenizers", "numpy")
+PACKAGES = (
+    *("torch", "transformers", "accelerate", "datasets", "tokenizers", "numpy"),
+    *("onnx", "onnxruntime"),
+)
 
 
 def environment() -> dict[str, object]:
