@@ -6,13 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 import numpy as np
 import pytest
+from sklearn.metrics import accuracy_score, get_scorer
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 import exitwise
 from exitwise.classifier import EarlyExitClassifier, load_engine
 from exitwise.errors import ExitwiseError
+from exitwise.inference.policy_file import write_policy
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.policies import ConfidencePolicy, FixedPolicy, VotePolicy
 
@@ -171,7 +174,11 @@ def test_fit_trains_calibrates_and_keeps_nothing_on_the_disk(
     overrides = (*quick, "training.accumulation=1", "training.precision=fp32")
     classifier = EarlyExitClassifier(save_encoder(), max_drop=5.0, overrides=overrides)
     assert classifier.fit(texts, labels) is classifier
-    assert classifier.classes_.tolist() == ["0", "1"]
+    assert classifier.classes_.tolist() == [0, 1]
+    found = classifier.predict(texts)
+    assert set(found.tolist()) <= {0, 1}
+    assert accuracy_score(labels, found) == classifier.score(texts, labels)
+    assert get_scorer("accuracy")(classifier, texts, labels) == classifier.score(texts, labels)
     assert isinstance(classifier.policy, ConfidencePolicy)
     assert len(classifier.predict(TEXTS)) == len(TEXTS)
     assert list((tmp_path / "temporary").iterdir()) == []
@@ -183,7 +190,7 @@ def test_fit_trains_calibrates_and_keeps_nothing_on_the_disk(
         (["good"], [1, 0], None, "must be as many, found 1 of text, 2 of label"),
         (["good", "bad"], [1, 0], ["well"], "found 2 of text, 1 of pair, 2 of label"),
         (["good", 2], [1, 0], None, "text 2 must be a string, found 2"),
-        (["good", "bad"], [1, 0], None, "too few texts to hold some back"),
+        (["good", "bad"], [1, 0], None, "too few texts to hold back a share"),
         (["good", "bad"] * 45, [1, 0] * 45, None, "at least 20 labelled rows, found 18"),
     ],
 )
@@ -195,10 +202,11 @@ def test_what_cannot_be_fitted_is_refused(
 
 
 def test_parameters_are_read_and_set_as_in_scikit_learn() -> None:
-    from sklearn.base import clone
+    from sklearn.base import clone, is_classifier
 
     classifier = EarlyExitClassifier("encoder", max_drop=2.0)
     assert clone(classifier).get_params() == classifier.get_params()
+    assert is_classifier(classifier) and not hasattr(classifier, "classes_")
     assert classifier.set_params(seed=7).seed == 7
     with pytest.raises(ValueError, match="no parameter 'depth'"):
         classifier.set_params(depth=7)
@@ -225,3 +233,40 @@ def test_the_hub_gets_what_save_writes(folder: Path, monkeypatch: pytest.MonkeyP
     assert created == {"created": "me/films"}
     assert uploaded["kind"] == "confidence"
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= uploaded["files"]
+
+
+def test_a_repository_of_the_hub_answers_as_the_folder_that_it_holds(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_policy(folder, VotePolicy(votes=2))
+    asked = []
+
+    def download(name: str, **settings: Any) -> str:
+        asked.append(name)
+        return str(folder)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    here, there = (EarlyExitClassifier.from_pretrained(name) for name in (folder, "org/films"))
+    assert asked == ["org/films"]
+    assert there.policy == here.policy == VotePolicy(votes=2)
+    assert there.answers(TEXTS).layers.tolist() == here.answers(TEXTS).layers.tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("/nowhere/run", "/nowhere/run does not exist: name a run"),
+        ("a/b/c", "a/b/c does not exist"),
+        ("org/films", "no folder org/films, and the hub gave no repository of that name"),
+    ],
+)
+def test_a_model_that_is_nowhere_is_named(
+    name: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(name: str, **settings: Any) -> str:
+        huggingface_hub.utils.validate_repo_id(name)
+        raise huggingface_hub.errors.LocalEntryNotFoundError("offline")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", unreachable)
+    with pytest.raises(ExitwiseError, match=message):
+        EarlyExitClassifier.from_pretrained(name)

@@ -13,8 +13,9 @@ from numpy import ndarray
 
 from exitwise.bounds import check_at_least
 from exitwise.columns import check_as_many, label_names, listed
-from exitwise.errors import ExitwiseError
+from exitwise.errors import ExitwiseError, NotFittedError
 from exitwise.inference import Answers, EarlyExit, Engine
+from exitwise.inference.hub import local_folder
 from exitwise.inference.manifest import FILE as MANIFEST
 from exitwise.inference.policy_file import read_policy, write_policy
 from exitwise.policies import ExitPolicy, FixedPolicy
@@ -74,6 +75,7 @@ class EarlyExitClassifier:
         self.batch_size = batch_size
         self.seed = seed
         self.overrides = overrides
+        self._given: dict[str, Any] = {}  # labels of `fit` by the names that the model has for them
         self.engine: Engine[Any] | None = None
         self.policy: ExitPolicy | None = None
 
@@ -110,8 +112,8 @@ class EarlyExitClassifier:
 
     @property
     def classes_(self) -> ndarray:
-        """The names of the classes, in their order."""
-        return np.array(self._ready.labels)
+        """The classes in their order: labels as `fit` was given them, or names of a saved model."""
+        return np.array([self._given.get(name, name) for name in self._ready.labels])
 
     def fit(
         self,
@@ -129,11 +131,12 @@ class EarlyExitClassifier:
         )  # needs the train extra, which answering does not
 
         check_at_least(1, self, "batch_size")  # here, for a training is long
+        given = listed(labels, "labels")
         self._use(
             *fit_classifier(
                 self.encoder,
                 listed(texts, "texts"),
-                listed(labels, "labels"),
+                given,
                 None if pairs is None else listed(pairs, "pairs"),
                 max_drop=self.max_drop,
                 calibration_share=CALIBRATION_SHARE,
@@ -141,12 +144,13 @@ class EarlyExitClassifier:
                 overrides=self.overrides,
             )
         )
+        self._given = {str(label): label for label in given}
         return self
 
     def predict(self, texts: Iterable[Any], pairs: Iterable[Any] | None = None) -> ndarray:
-        """The names of the classes, one a text."""
-        names: ndarray = self.classes_[self.answers(texts, pairs).labels]
-        return names
+        """The classes, one a text."""
+        found: ndarray = self.classes_[self.answers(texts, pairs).labels]
+        return found
 
     def predict_proba(
         self, texts: Iterable[Any], pairs: Iterable[Any] | None = None
@@ -193,8 +197,9 @@ class EarlyExitClassifier:
         """
         columns = {"text": listed(texts, "texts"), "label": listed(labels, "labels")}
         check_as_many(columns)
-        names = label_names(columns["label"], self._ready.labels)
-        return float(np.mean(self.predict(columns["text"], pairs) == np.array(names)))
+        known = self._ready.labels
+        right = [known.index(name) for name in label_names(columns["label"], known)]
+        return float(np.mean(self.answers(columns["text"], pairs).labels == np.array(right)))
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Writes what `from_pretrained` reads."""
@@ -230,10 +235,21 @@ class EarlyExitClassifier:
             setattr(self, name, value)
         return self
 
+    def __sklearn_tags__(self) -> object:
+        """What scikit-learn wants to know of a classifier; it alone asks."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(one_d_array=True, two_d_array=False, string=True),
+        )
+
     @property
     def _ready(self) -> Engine[Any]:
         if self.engine is None:
-            raise ExitwiseError("this classifier knows nothing yet: call fit or from_pretrained")
+            raise NotFittedError("this classifier knows nothing yet: call fit or from_pretrained")
         return self.engine
 
     def _use(self, engine: Engine[Any], policy: ExitPolicy) -> None:
@@ -250,12 +266,13 @@ def load_engine(
     """The engine that runs a model, and the folder that the model is in.
 
     Raises:
-        ExitwiseError: no engine has that name, or the model is not of the kind that it runs.
+        ExitwiseError: no engine has that name, there is no model, or it is not of the kind that
+            the engine runs.
     """
     if engine not in get_args(EngineName):
         known = ", ".join(get_args(EngineName))
         raise ExitwiseError(f"engine must be one of {known}, found {engine!r}")
-    folder = Path(name_or_path)
+    folder = local_folder(name_or_path)
     is_exported = (folder / MANIFEST).exists()
     if is_exported and engine != "torch":
         from exitwise.inference.onnx_engine import OnnxEngine
@@ -267,5 +284,4 @@ def load_engine(
         raise ExitwiseError(f"{name_or_path} is not exported: exitwise export {name_or_path}")
     from exitwise.inference.torch_engine import TorchEngine, model_folder
 
-    loaded = TorchEngine.from_pretrained(name_or_path, device=device)
-    return loaded, Path(model_folder(name_or_path))
+    return TorchEngine.from_pretrained(folder, device=device), Path(model_folder(folder))

@@ -31,15 +31,15 @@ def listed(column: object, what: str) -> list[Any]:
     )
 
 
-def check_texts(texts: Sequence[Any], what: str) -> None:
-    """Whether these are texts, many of them.
+def check_texts(texts: Sequence[Any], what: str, *, first: int = 1) -> None:
+    """Whether these are texts, many of them, of which the first has the number `first`.
 
     Raises:
         ExitwiseError: the first that is none, by its number.
     """
     if isinstance(texts, str):
         raise ExitwiseError(f"texts must be a list of texts, found a single one: [{texts[:40]!r}]")
-    for number, text in enumerate(texts, start=1):
+    for number, text in enumerate(texts, start=first):
         if not isinstance(text, str):
             raise ExitwiseError(f"{what} {number} must be a string, found {text!r:.60}")
         if HALF_PAIR.search(text):

@@ -4,7 +4,8 @@
     ├── DataError            a file, a row or a column is not what training or prediction needs
     ├── RecipeError          a recipe, an override or a flag does not fit
     ├── UnsupportedError     a model or a task that exitwise does not handle, by name
-    └── MissingExtraError    an optional dependency is not installed
+    ├── MissingExtraError    an optional dependency is not installed
+    └── NotFittedError       a classifier is asked before it has learned
 
 Arguments of Python functions raise `ValueError` or `TypeError`. The command line prints any
 `ExitwiseError` as one line and exits with status 2; a traceback means a bug.
@@ -25,6 +26,10 @@ class RecipeError(ExitwiseError):
 
 class UnsupportedError(ExitwiseError):
     """A model or a task is outside what exitwise handles: names it and lists what works."""
+
+
+class NotFittedError(ExitwiseError, AttributeError):
+    """A classifier has not learned yet; what it learns is not there, as in scikit-learn."""
 
 
 class MissingExtraError(ExitwiseError):

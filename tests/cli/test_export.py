@@ -47,7 +47,7 @@ def test_the_exported_graphs_answer_as_the_run(
 
 
 def test_a_policy_for_other_exits_is_left_out_and_the_remedy_works(
-    exitwise: Run, trained: Path, tmp_path: Path
+    exitwise: Run, trained: Path, labelled: Path, tmp_path: Path
 ) -> None:
     run, out = Path(shutil.copytree(trained, tmp_path / "run")), tmp_path / "out"
     everywhere = ConfidencePolicy(threshold=0.9, temperatures={1: 2.0, 2: 2.0, 3: 2.0})
@@ -59,8 +59,6 @@ def test_a_policy_for_other_exits_is_left_out_and_the_remedy_works(
         f"exitwise calibrate {out} --data FILE --max-drop 1.0" in outcome.out
     )
     assert not (out / "policy.json").exists()
-    labelled = tmp_path / "labelled.csv"
-    labelled.write_text("text,label\na good film,positive\nvery dull,negative\n")
     outcome = exitwise("calibrate", out, "--data", labelled, "--max-drop", 50)
     assert outcome.status == 0, outcome.err
     assert exitwise("evaluate", out, "--data", labelled).status == 0

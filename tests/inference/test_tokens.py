@@ -50,7 +50,7 @@ def test_selected_rows_are_in_the_order_asked(tokens: TextTokens) -> None:
         ("one text", None, r"a list of texts, found a single one: \['one text'\]"),
         (["good", None], None, "text 2 must be a string, found None"),
         (["good", 3.5], None, r"text 2 must be a string, found 3\.5"),
-        (["good"], ["bad", "dull"], "1 texts need as many pairs, found 2"),
+        (["good"], ["bad", "dull"], "must be as many, found 1 of text, 2 of pair"),
         (["good"], [b"bad"], "pair 1 must be a string"),
     ],
 )

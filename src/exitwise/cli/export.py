@@ -56,12 +56,13 @@ def export(
     kept = None if exits is None else integers(exits, option="--exits", example="2,4,6")
     with other_libraries_quiet(), spinner("exporting"):
         from exitwise.export.new_folder import check_is_new
+        from exitwise.inference.hub import local_folder
         from exitwise.inference.policy_file import read_policy
         from exitwise.inference.torch_engine import TorchEngine, model_folder
 
         check_is_new(output)
-        folder = Path(model_folder(model))
-        engine = TorchEngine.from_pretrained(model, device="cpu")
+        folder = Path(model_folder(local_folder(model)))
+        engine = TorchEngine.from_pretrained(folder, device="cpu")
         columns = text_column, pair_column, label_column
         is_left_out = False
         sets = {} if data is None else own_texts(data, engine.labels, columns)

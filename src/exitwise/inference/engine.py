@@ -10,6 +10,7 @@ import numpy.typing as npt
 from jaxtyping import Float
 from numpy import ndarray
 
+from exitwise.columns import check_as_many
 from exitwise.inference.tokens import Encoded, TextTokens
 
 State = TypeVar("State")
@@ -91,9 +92,11 @@ class Engine(ABC, Generic[State]):
         self, texts: Sequence[Any], pairs: Sequence[Any] | None
     ) -> Iterator[tuple[int, Encoded]]:
         """Texts as token ids, so many at a time, with the number of the first."""
+        check_as_many({"text": texts} | ({} if pairs is None else {"pair": pairs}))
         for start in range(0, len(texts), WINDOW):
             part = slice(start, start + WINDOW)
-            yield start, self.tokens.encode(texts[part], None if pairs is None else pairs[part])
+            some = None if pairs is None else pairs[part]
+            yield start, self.tokens.encode(texts[part], some, first=start + 1)
 
 
 def batches(encoded: Encoded, size: int) -> Iterator[npt.NDArray[np.int64]]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
-from exitwise.columns import check_texts
+from exitwise.columns import check_as_many, check_texts
 from exitwise.errors import ExitwiseError
 
 logger = logging.getLogger(__name__)
@@ -82,19 +82,25 @@ class TextTokens:
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(max_length, strategy="longest_first")
 
-    def encode(self, texts: Sequence[Any], pairs: Sequence[Any] | None = None) -> Encoded:
+    def encode(
+        self, texts: Sequence[Any], pairs: Sequence[Any] | None = None, *, first: int = 1
+    ) -> Encoded:
         """Token ids of texts, or of pairs of texts; how many were cut is logged.
+
+        Args:
+            texts: some of what a caller has, beginning with the text of number `first`.
+            pairs: the second text of each, if there are pairs.
+            first: the number by which the first is named, should it be no text.
 
         Raises:
             ExitwiseError: something is no text, there are not as many pairs as texts, or pairs
                 where the model was trained on single texts, or the reverse.
         """
         self._check_kind(pairs is not None)
-        check_texts(texts, "text")
-        if pairs is not None:
-            check_texts(pairs, "pair")
-            if len(pairs) != len(texts):
-                raise ExitwiseError(f"{len(texts)} texts need as many pairs, found {len(pairs)}")
+        columns = {"text": texts} | ({} if pairs is None else {"pair": pairs})
+        for what, column in columns.items():
+            check_texts(column, what, first=first)
+        check_as_many(columns)
         asked = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
         encodings: list[Encoding] = self.tokenizer.encode_batch_fast(asked)
         cut = sum(bool(each.overflowing) for each in encodings)
