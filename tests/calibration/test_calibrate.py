@@ -123,7 +123,7 @@ def test_the_cost_asked_for_is_kept(max_cost: float) -> None:
 
 
 def test_a_cost_that_no_exit_has_is_refused_with_the_least() -> None:
-    with pytest.raises(ExitwiseError, match=r"no policy meets a cost of 0\.5.*costs 1 already"):
+    with pytest.raises(ExitwiseError, match=r"no policy meets 0\.5 layers.*takes 1 already"):
         of(Goal(max_cost=0.5))
 
 

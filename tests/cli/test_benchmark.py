@@ -72,6 +72,8 @@ def test_a_run_is_measured_with_eager_torch(exitwise: Run, run: Path, labelled: 
     result = json.loads((run / "benchmark.json").read_text())
     assert {each["engine"] for each in result["systems"]} == {"torch"}
     assert result["settings"]["rounds"] == 1
+    assert "Note: the policy was chosen on these very rows: measure on others." in outcome.out
+    assert "32 of 32 rows were used in training: measure on others" in result["notes"]
     assert {"onnx", "onnxruntime"} <= set(result["environment"]["packages"])
     assert result["settings"]["tokenizer_included"] is True
     assert {"device", "threads", "processor", "packages"} <= set(result["environment"])

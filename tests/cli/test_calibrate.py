@@ -102,7 +102,7 @@ def test_layers_or_time_can_be_asked_for(exitwise: Run, run: Path, data: Path) -
     assert report["cost_unit"] == "share of the whole model's ms"
     outcome = exitwise("calibrate", run, "--data", data, "--target-latency", "1us")
     assert outcome.status == 2
-    assert "no policy meets a cost of 0.001" in outcome.err
+    assert "no policy meets 0.001 ms a text" in outcome.err
 
 
 @pytest.mark.field_case(14)

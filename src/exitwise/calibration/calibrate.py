@@ -207,10 +207,16 @@ def rounded_up(bound: float) -> float:
 
 def impossible(goal: Goal, rows: StoredRows) -> str:
     """Why no policy of the kind is good enough."""
+    least = rows.costs[0]
+    if goal.max_cost is not None and least > goal.max_cost:
+        return (
+            f"no policy meets {goal.max_cost:g} {goal.unit}: to leave every text at the first exit "
+            f"takes {least:.4g} already; allow as much, or train a smaller encoder"
+        )
     if goal.max_cost is not None:
         return (
-            f"no policy meets a cost of {goal.max_cost:g}: to leave every text at the first exit "
-            f"costs {rows.costs[0]:.4g} already"
+            f"no policy of this kind meets {goal.max_cost:g} {goal.unit}: allow more, or choose "
+            "another kind"
         )
     return f"no policy of this kind has a drop of at most {goal.max_drop:g}: choose another kind"
 

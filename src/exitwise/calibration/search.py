@@ -83,10 +83,12 @@ class Goal:
     Attributes:
         max_drop: the least cost at a drop of at most so many points.
         max_cost: the least drop at a cost of at most so much.
+        unit: of that cost, in words.
     """
 
     max_drop: float | None = None
     max_cost: float | None = None
+    unit: str = "layers"
 
     def best(self, points: Iterable[Point]) -> Point | None:
         """The best of those that are good enough, if there are any."""

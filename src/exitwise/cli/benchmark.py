@@ -16,6 +16,7 @@ from exitwise.cli.recipe_options import (
     integers,
 )
 from exitwise.cli.reports import other_libraries_quiet, spinner
+from exitwise.cli.seen_rows import why_too_good
 from exitwise.errors import RecipeError
 
 Kind = Literal["torch", "onnx", "int8"]
@@ -81,7 +82,12 @@ def benchmark(
                 rounds=rounds,
                 told=status.update,
             )
-        result = {"model": model, **found, "environment": environment() | {"device": "cpu"}}
+        result = {
+            "model": model,
+            **found,
+            "environment": environment() | {"device": "cpu"},
+            "notes": why_too_good(model, there, texts),
+        }
         folder = output or Path(model)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "benchmark.json"

@@ -35,6 +35,8 @@ def print_benchmark(result: Mapping[str, Any], path: Path) -> None:
         f"{settings['tokens_a_text']['mean']:.0f} tokens a text; {there['device']}, "
         f"{there['processor']}, {there['threads']} threads, torch in float32"
     )
+    for note in result["notes"]:
+        console.print(f"Note: {note}.")
     console.print(f"Stored in {path} and {path.with_suffix('.png').name}")
 
 

@@ -18,10 +18,11 @@ from exitwise.cli.recipe_options import (
     TextColumn,
 )
 from exitwise.cli.reports import other_libraries_quiet, spinner
-from exitwise.errors import ExitwiseError, RecipeError
+from exitwise.cli.seen_rows import check_unseen
+from exitwise.errors import RecipeError
 
 if TYPE_CHECKING:
-    from exitwise.data import TextDataset
+    pass
 
 Kind = Literal["confidence", "entropy", "margin", "patience", "patient_confidence", "vote"]
 """The policies of `exitwise.policies` that have something to choose."""
@@ -95,7 +96,7 @@ def calibrate(
         goal = Goal(max_drop=max_drop, max_cost=target_layers)
         costs = [float(layer) for layer in engine.exit_layers]
         if milliseconds is not None:
-            goal = Goal(max_cost=milliseconds)
+            goal = Goal(max_cost=milliseconds, unit="ms a text")
             costs = latencies(engine, texts.texts, texts.pairs)
         found = choose(
             engine.logits(texts.texts, texts.pairs),
@@ -107,8 +108,14 @@ def calibrate(
             metric=metric or usual_metric(model, task),
             confidence=confidence,
         )
+        notes = [note] if note else []
+        if milliseconds is not None:
+            notes.append(
+                f"{found.cost * costs[-1]:.3g} ms a text on average with this engine on this "
+                "machine, one text at a time: an export takes times of its own, calibrate it there"
+            )
         unit = "layers" if milliseconds is None else "ms"
-        report = report_of(found, texts, unit=unit, notes=[note] if note else [])
+        report = report_of(found, texts, unit=unit, notes=notes)
         write_policy(folder, found.policy, calibration=report)
         write_report(folder, report)
     if as_json:
@@ -128,26 +135,3 @@ def milliseconds_of(time: str) -> float:
     if parts is None or not float(parts[1]):
         raise RecipeError(f"--target-latency is a time such as 2ms or 0.5s, found {time!r}")
     return float(parts[1]) * factors[parts[2]]
-
-
-def check_unseen(model: str, texts: "TextDataset", *, force: bool) -> str | None:
-    """Whether the rows are new to the model; what to tell if that is not known.
-
-    Raises:
-        ExitwiseError: some were trained on, and `force` is not given.
-    """
-    from exitwise.run import RunFolder
-
-    folder = Path(model).resolve()
-    above = RunFolder(folder.parent)  # of a run's own model
-    run = above if above.model == folder else RunFolder(folder)
-    trained_on = run.read_train_rows()
-    if trained_on is None:
-        return "whether these rows were used in training is not known here: they should not be"
-    seen = sum(row in trained_on for row in texts.row_hashes())
-    if not seen:
-        return None
-    words = f"{seen} of {len(texts)} rows were used in training: the model is too sure of them"
-    if not force:
-        raise ExitwiseError(f"{words}. Calibrate on others, or --force it")
-    return words
