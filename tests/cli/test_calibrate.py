@@ -163,3 +163,8 @@ def test_every_kind_that_can_be_asked_for_is_a_policy() -> None:
 def test_what_is_no_time_is_refused(time: str) -> None:
     with pytest.raises(RecipeError, match="is a time such as 2ms"):
         milliseconds_of(time)
+
+
+def test_a_policy_is_not_stored_where_there_is_no_folder(exitwise: Run, labelled: Path) -> None:
+    outcome = exitwise("calibrate", "org/films", "--data", labelled, "--max-drop", 1)
+    assert outcome.status == 2 and "org/films is no folder here" in outcome.err
