@@ -75,6 +75,5 @@ def draw_panel(axes: Axes, rows: Mapping[str, Sequence[Sequence[float]]]) -> Non
         )
     axes.axvline(90, color="black", linestyle=(0, (4, 2)), linewidth=1)
     axes.annotate(" 90°", (90, 1), xycoords=("data", "axes fraction"), va="top")
-    axes.margins(y=0.35)  # above the bars, for the legend
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize="small", loc="upper left")
+    axes.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16))
