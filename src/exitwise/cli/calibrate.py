@@ -77,12 +77,12 @@ def calibrate(
     if sum(each is not None for each in (max_drop, target_layers, target_latency)) != 1:
         raise RecipeError("give one of --max-drop, --target-layers and --target-latency")
     check_source(data, task, "calibrate")
+    milliseconds = None if target_latency is None else milliseconds_of(target_latency)
     if not Path(model).is_dir():
         raise ExitwiseError(
             f"{model} is no folder here, and a policy is stored with its model: save one from the "
             "hub first, by EarlyExitClassifier's from_pretrained and save_pretrained"
         )
-    milliseconds = None if target_latency is None else milliseconds_of(target_latency)
     with other_libraries_quiet(), spinner("calibrating"):
         import numpy as np
 
