@@ -71,6 +71,7 @@ def test_a_run_is_measured_with_eager_torch(exitwise: Run, run: Path, labelled: 
     assert outcome.out.count("Verdict: use ") == 2
     result = json.loads((run / "benchmark.json").read_text())
     assert {each["engine"] for each in result["systems"]} == {"torch"}
+    assert {each["dtype"] for each in result["systems"]} == {"float32"}
     assert result["settings"]["rounds"] == 1
     assert "Note: the policy was chosen on these very rows: measure on others." in outcome.out
     assert "32 of 32 rows were used in training: measure on others" in result["notes"]

@@ -115,6 +115,7 @@ def described(system: System) -> dict[str, Any]:
     return {
         "name": system.name,
         "engine": system.engine_kind,
+        "dtype": system.engine.dtype_name,
         "kind": system.kind,
         "layer": system.layer,
         "times": {},

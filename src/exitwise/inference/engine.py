@@ -28,11 +28,13 @@ class Engine(ABC, Generic[State]):
         tokens: from texts to token ids.
         labels: the names of the classes, in their order.
         exit_layers: the layers that have an exit, in ascending order.
+        dtype_name: what the products of the layers are computed in, such as "float32" or "int8".
     """
 
     tokens: TextTokens
     labels: tuple[str, ...]
     exit_layers: tuple[int, ...]
+    dtype_name: str
 
     @abstractmethod
     def start(self, encoded: Encoded) -> State:

@@ -44,6 +44,7 @@ class OnnxEngine(Engine[Between]):
         self.manifest = read_manifest(folder)
         self.labels = self.manifest.labels
         self.exit_layers = self.manifest.exit_layers
+        self.dtype_name = self.manifest.dtype
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         check_length(self.manifest, tokenizer, folder / FILE)
         self.tokens = TextTokens(

@@ -45,6 +45,7 @@ class TorchEngine(Engine[State]):
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.dtype = dtype
+        self.dtype_name = str(dtype).removeprefix("torch.")
         self.labels = label_names(model)
         self.exit_layers = model.exit_layers
         self._walk = layerwise(model.encoder)
