@@ -184,8 +184,8 @@ class EarlyExitClassifier:
     def answers(self, texts: Iterable[Any], pairs: Iterable[Any] | None = None) -> Answers:
         """All of it as arrays."""
         self._ready  # noqa: B018 - says what to do if there is nothing yet
-        columns = (listed(texts, "texts"), None if pairs is None else listed(pairs, "pairs"))
-        return self._early_exit(*columns)
+        second = None if pairs is None else listed(pairs, "pairs")
+        return self._early_exit(listed(texts, "texts"), second)
 
     def score(
         self, texts: Iterable[Any], labels: Iterable[Any], pairs: Iterable[Any] | None = None

@@ -31,6 +31,11 @@ def listed(column: object, what: str) -> list[Any]:
     )
 
 
+def by_name(texts: Sequence[Any], pairs: Sequence[Any] | None) -> dict[str, Sequence[Any]]:
+    """The columns of texts that are there."""
+    return {"text": texts} if pairs is None else {"text": texts, "pair": pairs}
+
+
 def check_texts(texts: Sequence[Any], what: str, *, first: int = 1) -> None:
     """Whether these are texts, many of them, of which the first has the number `first`.
 

@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -20,9 +20,6 @@ from exitwise.cli.recipe_options import (
 from exitwise.cli.reports import other_libraries_quiet, spinner
 from exitwise.cli.seen_rows import check_unseen
 from exitwise.errors import ExitwiseError, RecipeError
-
-if TYPE_CHECKING:
-    pass
 
 Kind = Literal["confidence", "entropy", "margin", "patience", "patient_confidence", "vote"]
 """The policies of `exitwise.policies` that have something to choose."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from jaxtyping import Float
 from numpy import ndarray
 
-from exitwise.columns import check_as_many
+from exitwise.columns import by_name, check_as_many
 from exitwise.inference.tokens import Encoded, TextTokens
 
 State = TypeVar("State")
@@ -94,7 +94,7 @@ class Engine(ABC, Generic[State]):
         self, texts: Sequence[Any], pairs: Sequence[Any] | None
     ) -> Iterator[tuple[int, Encoded]]:
         """Texts as token ids, so many at a time, with the number of the first."""
-        check_as_many({"text": texts} | ({} if pairs is None else {"pair": pairs}))
+        check_as_many(by_name(texts, pairs))
         for start in range(0, len(texts), WINDOW):
             part = slice(start, start + WINDOW)
             some = None if pairs is None else pairs[part]

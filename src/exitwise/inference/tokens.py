@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
-from exitwise.columns import check_as_many, check_texts
+from exitwise.columns import by_name, check_as_many, check_texts
 from exitwise.errors import ExitwiseError
 
 logger = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ class TextTokens:
                 where the model was trained on single texts, or the reverse.
         """
         self._check_kind(pairs is not None)
-        columns = {"text": texts} | ({} if pairs is None else {"pair": pairs})
+        columns = by_name(texts, pairs)
         for what, column in columns.items():
             check_texts(column, what, first=first)
         check_as_many(columns)

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from exitwise.calibration import Goal, calibrate, check_rows
-from exitwise.columns import check_as_many, check_texts, label_names
+from exitwise.columns import by_name, check_as_many, check_texts, label_names
 from exitwise.errors import ExitwiseError
 from exitwise.inference.torch_engine import TorchEngine
 from exitwise.policies import ConfidencePolicy, ExitPolicy
@@ -101,7 +101,7 @@ def labelled_rows(
     texts: Sequence[Any], labels: Sequence[Any], pairs: Sequence[Any] | None
 ) -> list[dict[str, str]]:
     """Texts, pairs and labels side by side; labels as text."""
-    columns: dict[str, Sequence[Any]] = {"text": texts} | ({} if pairs is None else {"pair": pairs})
+    columns = by_name(texts, pairs)
     for name, column in columns.items():
         check_texts(column, name)
     columns["label"] = label_names(labels)
