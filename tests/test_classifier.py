@@ -70,6 +70,21 @@ def test_a_vote_may_answer_what_the_newest_exit_does_not_say(folder: Path) -> No
         assert found.probability == pytest.approx(found.by_layer[found.layer][found.label])
 
 
+def test_the_size_of_batches_may_change_later(folder: Path) -> None:
+    classifier = EarlyExitClassifier.from_pretrained(folder)
+    sizes = []
+    run = classifier.engine.run
+
+    def noted(state: Any, **to: int) -> Any:
+        sizes.append(classifier.engine.size(state)[0])
+        return run(state, **to)
+
+    classifier.engine.run = noted
+    classifier.predict(TEXTS)
+    classifier.set_params(batch_size=2).predict(TEXTS)
+    assert sizes == [5, 2, 2, 1]
+
+
 def test_what_is_saved_is_loaded(folder: Path, tmp_path: Path) -> None:
     policy = ConfidencePolicy(threshold={1: 0.9, 2: None}, temperatures={1: 2.0})
     classifier = EarlyExitClassifier.from_pretrained(folder, policy=policy)

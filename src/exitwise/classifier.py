@@ -15,6 +15,7 @@ from exitwise.bounds import check_at_least
 from exitwise.columns import check_as_many, label_names, listed
 from exitwise.errors import ExitwiseError, NotFittedError
 from exitwise.inference import Answers, EarlyExit, Engine
+from exitwise.inference.calibration_report import read_report
 from exitwise.inference.hub import local_folder
 from exitwise.inference.manifest import FILE as MANIFEST
 from exitwise.inference.policy_file import read_policy, write_policy
@@ -76,6 +77,7 @@ class EarlyExitClassifier:
         self.seed = seed
         self.overrides = overrides
         self._given: dict[str, Any] = {}  # labels of `fit` by the names that the model has for them
+        self._report: dict[str, Any] | None = None  # of the calibration that chose the policy
         self.engine: Engine[Any] | None = None
         self.policy: ExitPolicy | None = None
 
@@ -107,7 +109,9 @@ class EarlyExitClassifier:
             logger.info("%s is not calibrated: every text runs to the last layer", name_or_path)
             chosen = FixedPolicy(layer=found.exit_layers[-1])
         classifier = cls(str(name_or_path), batch_size=batch_size)
-        classifier._use(found, chosen)
+        classifier.engine, classifier.policy = found, chosen
+        classifier._report = None if policy else read_report(folder)
+        classifier._router()  # refuses a policy that does not fit the model
         return classifier
 
     @property
@@ -132,18 +136,17 @@ class EarlyExitClassifier:
 
         check_at_least(1, self, "batch_size")  # here, for a training is long
         given = listed(labels, "labels")
-        self._use(
-            *fit_classifier(
-                self.encoder,
-                listed(texts, "texts"),
-                given,
-                None if pairs is None else listed(pairs, "pairs"),
-                max_drop=self.max_drop,
-                calibration_share=CALIBRATION_SHARE,
-                seed=self.seed,
-                overrides=self.overrides,
-            )
+        self.engine, self.policy = fit_classifier(
+            self.encoder,
+            listed(texts, "texts"),
+            given,
+            None if pairs is None else listed(pairs, "pairs"),
+            max_drop=self.max_drop,
+            calibration_share=CALIBRATION_SHARE,
+            seed=self.seed,
+            overrides=self.overrides,
         )
+        self._report = None
         self._given = {str(label): label for label in given}
         return self
 
@@ -162,9 +165,9 @@ class EarlyExitClassifier:
         self, texts: Iterable[Any], pairs: Iterable[Any] | None = None
     ) -> list[Prediction]:
         """Label, probability and layer of each text, and what the exits before it said."""
-        answers = self.answers(texts, pairs)
-        names, layers = self._ready.labels, self._early_exit.layers
-        by_layer = np.exp(self._early_exit.policy.log_probabilities(answers.logits, layers))
+        answers, router = self.answers(texts, pairs), self._router()
+        names, layers = router.engine.labels, router.layers
+        by_layer = np.exp(router.policy.log_probabilities(answers.logits, layers))
         return [
             Prediction(
                 label=names[label],
@@ -183,9 +186,9 @@ class EarlyExitClassifier:
 
     def answers(self, texts: Iterable[Any], pairs: Iterable[Any] | None = None) -> Answers:
         """All of it as arrays."""
-        self._ready  # noqa: B018 - says what to do if there is nothing yet
+        router = self._router()
         second = None if pairs is None else listed(pairs, "pairs")
-        return self._early_exit(listed(texts, "texts"), second)
+        return router(listed(texts, "texts"), second)
 
     def score(
         self, texts: Iterable[Any], labels: Iterable[Any], pairs: Iterable[Any] | None = None
@@ -206,7 +209,7 @@ class EarlyExitClassifier:
         engine = self._ready
         engine.save_pretrained(Path(folder))
         assert self.policy is not None
-        write_policy(Path(folder), self.policy)
+        write_policy(Path(folder), self.policy, calibration=self._report)
 
     def push_to_hub(self, repo_id: str, *, private: bool | None = None) -> str:
         """Uploads what `save_pretrained` writes; the address of the commit."""
@@ -252,12 +255,13 @@ class EarlyExitClassifier:
             raise NotFittedError("this classifier knows nothing yet: call fit or from_pretrained")
         return self.engine
 
-    def _use(self, engine: Engine[Any], policy: ExitPolicy) -> None:
-        """From now on answers with this engine and policy."""
+    def _router(self) -> EarlyExit:
+        """What answers, with the engine, policy and batch size of this moment."""
+        engine = self._ready
+        assert self.policy is not None  # set with the engine
         # A fixed layer asks no exit before it.
-        layers = [policy.layer] if isinstance(policy, FixedPolicy) else None
-        self._early_exit = EarlyExit(engine, policy, layers=layers, batch_size=self.batch_size)
-        self.engine, self.policy = engine, policy
+        layers = [self.policy.layer] if isinstance(self.policy, FixedPolicy) else None
+        return EarlyExit(engine, self.policy, layers=layers, batch_size=self.batch_size)
 
 
 def load_engine(

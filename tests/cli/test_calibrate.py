@@ -8,10 +8,11 @@ from typing import Any, get_args
 
 import pytest
 
+from exitwise.classifier import EarlyExitClassifier
 from exitwise.cli.calibrate import SETTINGS, Kind, milliseconds_of
 from exitwise.errors import RecipeError
 from exitwise.inference.policy_file import read_policy, write_policy
-from exitwise.policies import ConfidencePolicy, ExitPolicy, policy_from_plain
+from exitwise.policies import ConfidencePolicy, ExitPolicy, VotePolicy, policy_from_plain
 
 Run = Callable[..., Any]
 
@@ -80,6 +81,20 @@ def test_the_model_card_tells_of_the_calibration(exitwise: Run, run: Path, data:
     assert f"80 rows of {data}" in card
     assert "| 3 | the rest |" in card
     assert "No promise is made." in card
+
+
+def test_a_saved_copy_keeps_the_calibration(
+    exitwise: Run, run: Path, data: Path, tmp_path: Path
+) -> None:
+    assert exitwise("calibrate", run, "--data", data, "--max-drop", 5).status == 0
+    copy = tmp_path / "copy"
+    EarlyExitClassifier.from_pretrained(run).save_pretrained(copy)
+    for name in ("policy.json", "calibration.json", "README.md"):
+        assert (copy / name).read_text() == (run / "model" / name).read_text()
+    other = EarlyExitClassifier.from_pretrained(run, policy=VotePolicy(votes=2))
+    other.save_pretrained(copy)
+    assert not (copy / "calibration.json").exists()
+    assert "Early exit" not in (copy / "README.md").read_text()
 
 
 def test_it_prints_where_texts_leave(exitwise: Run, run: Path, data: Path) -> None:

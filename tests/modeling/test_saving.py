@@ -23,7 +23,6 @@ from exitwise.encoders import FAMILIES
 from exitwise.errors import UnsupportedError
 from exitwise.exits import LinearExitConfig, PoolerExitConfig
 from exitwise.modeling import MultiExitConfig, MultiExitForSequenceClassification
-from exitwise.modeling.model_card import describe_calibration
 
 Make = Callable[..., MultiExitForSequenceClassification]
 
@@ -155,16 +154,6 @@ def test_a_model_card_that_is_there_is_left_alone(tiny_model: Make, tmp_path: Pa
     (tmp_path / "README.md").write_text("mine")
     tiny_model().save_pretrained(tmp_path)
     assert (tmp_path / "README.md").read_text() == "mine"
-
-
-def test_the_card_tells_of_the_last_calibration(tiny_model: Make, tmp_path: Path) -> None:
-    describe_calibration(tmp_path, "nothing to write into")
-    assert not list(tmp_path.iterdir())
-    tiny_model().save_pretrained(tmp_path)
-    before = (tmp_path / "README.md").read_text()
-    for words in ("at first", "then"):
-        describe_calibration(tmp_path, words)
-        assert (tmp_path / "README.md").read_text() == f"{before}\n## Early exit\n\n{words}\n"
 
 
 @pytest.mark.parametrize("kind", ["eager", "sdpa"])

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from exitwise.cli.calibration_report import print_calibration, report_of, write_report
+from exitwise.cli.calibration_report import print_calibration, report_of
 from exitwise.cli.labelled_texts import Metric, Split, check_source, labelled_sets, usual_metric
 from exitwise.cli.recipe_options import (
     DataDir,
@@ -119,7 +119,6 @@ def calibrate(
         unit = "layers" if milliseconds is None else "ms"
         report = report_of(found, texts, unit=unit, notes=notes)
         write_policy(folder, found.policy, calibration=report)
-        write_report(folder, report)
     if as_json:
         typer.echo(json.dumps(report))
     else:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from exitwise.cli.calibration_report import read_report
 from exitwise.cli.int8_drop import int8_drop, print_int8_drop
 from exitwise.cli.labelled_texts import MetricName, own_texts, usual_metric
 from exitwise.cli.recipe_options import LabelColumn, PairColumn, TextColumn, integers
@@ -56,6 +55,7 @@ def export(
     kept = None if exits is None else integers(exits, option="--exits", example="2,4,6")
     with other_libraries_quiet(), spinner("exporting"):
         from exitwise.export.new_folder import check_is_new
+        from exitwise.inference.calibration_report import read_report
         from exitwise.inference.hub import local_folder
         from exitwise.inference.policy_file import read_policy
         from exitwise.inference.torch_engine import TorchEngine, model_folder

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exitwise.cli.calibration_report import read_report
 from exitwise.errors import ExitwiseError
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ def why_too_good(model: str, folder: Path, texts: "TextDataset") -> list[str]:
         folder: of the model, with the report of its calibration.
         texts: the rows.
     """
+    from exitwise.inference.calibration_report import read_report
+
     seen, report = trained_on(model, texts), read_report(folder)
     notes = []
     if seen:

@@ -158,23 +158,14 @@ def with_files(manifest: Manifest, folder: Path) -> Manifest:
 
 
 def with_policy(
-    manifest: Manifest, path: Path, plain: dict[str, Any], calibration: dict[str, Any] | None
+    manifest: Manifest, policy_file: Path, calibration: dict[str, Any] | None
 ) -> Manifest:
-    """The manifest with the policy in a file, and what was reported of this policy.
-
-    Args:
-        manifest: as it was.
-        path: the policy's file.
-        plain: the policy.
-        calibration: a report; without one the manifest's own stays if it is of this policy.
-    """
-    before = manifest.calibration
-    if calibration is None and before is not None and before.get("policy") == plain:
-        calibration = before
+    """The manifest with the policy that is in a file now, and what was reported of it."""
+    name, size = policy_file.name, policy_file.stat().st_size
     return replace(
         manifest,
-        sha256=manifest.sha256 | {path.name: sha256(path)},
-        sizes=manifest.sizes | {path.name: path.stat().st_size},
+        sha256=manifest.sha256 | {name: sha256(policy_file)},
+        sizes=manifest.sizes | {name: size},
         calibration=calibration,
     )
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from exitwise.errors import ExitwiseError
+from exitwise.inference.calibration_report import read_report, write_report
 from exitwise.inference.engine import Engine
 from exitwise.inference.manifest import FILE as MANIFEST
 from exitwise.inference.manifest import load_manifest, with_policy, write_manifest
@@ -17,16 +18,23 @@ VERSION = 1
 def write_policy(
     folder: Path, policy: ExitPolicy, *, calibration: dict[str, Any] | None = None
 ) -> None:
-    """Writes the policy into a model's folder, whole or not at all.
+    """Writes the policy into a model's folder, whole or not at all, and what was reported of it.
 
-    The manifest of an exported folder holds its hash afterwards, and the calibration: what was
-    reported of the policy, if anything was.
+    Args:
+        folder: of a model, or an exported one, whose manifest holds the hash afterwards.
+        policy: to be used from now on.
+        calibration: a report; without one the folder's own stays if it is of this policy.
     """
     path, plain = folder / FILE, policy_to_plain(policy)
     manifest = load_manifest(folder) if (folder / MANIFEST).exists() else None
+    before = read_report(folder)
+    if calibration is None and before is not None and before.get("policy") == plain:
+        calibration = before
     write_json(path, {"format_version": VERSION, "policy": plain})
-    if manifest is not None:
-        write_manifest(folder, with_policy(manifest, path, plain, calibration))
+    if manifest is None:
+        write_report(folder, calibration)
+    else:
+        write_manifest(folder, with_policy(manifest, path, calibration))
 
 
 def read_policy(folder: Path, engine: Engine[Any] | None = None) -> ExitPolicy | None:

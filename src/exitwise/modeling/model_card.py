@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from exitwise.modeling.config import MultiExitConfig
-from exitwise.whole_files import write_text
 
 CARD = """\
 ---
@@ -56,17 +55,3 @@ def write_model_card(folder: str | PathLike[Any], config: MultiExitConfig) -> No
         labels=", ".join(config.label_names),
     )
     card.write_text(text, encoding="utf-8")
-
-
-HEADING = "## Early exit"
-
-
-def describe_calibration(folder: Path, words: str) -> None:
-    """Puts what a calibration found into the card of a model, in place of an earlier one's.
-
-    It is the last section of the card; a folder without a card gets none.
-    """
-    card = folder / "README.md"
-    if card.exists():
-        text = card.read_text(encoding="utf-8").partition(f"\n{HEADING}\n")[0]
-        write_text(card, f"{text}\n{HEADING}\n\n{words}\n")
