@@ -27,16 +27,16 @@ def test_rows_are_selected_in_the_order_asked_for() -> None:
     ],
 )
 def test_the_fingerprint_tells_sets_apart(other: TextDataset) -> None:
-    assert other.fingerprint() != TEXTS.fingerprint()
+    assert other.fingerprint != TEXTS.fingerprint
 
 
 def test_the_fingerprint_is_of_the_rows_and_stays() -> None:
-    assert replace(TEXTS, source="elsewhere").fingerprint() == TEXTS.fingerprint()
-    assert TEXTS.fingerprint() == "ef20efa53a350e6f"  # as in results that are kept
+    assert replace(TEXTS, source="elsewhere").fingerprint == TEXTS.fingerprint
+    assert TEXTS.fingerprint == "ef20efa53a350e6f"  # as in results that are kept
 
 
 def test_a_row_is_known_again_whatever_its_label_and_place() -> None:
-    one, two, _ = TEXTS.row_hashes()
+    one, two, _ = TEXTS.row_hashes
     assert one != two
-    assert replace(TEXTS, labels=(1, 1, 1)).row_hashes()[0] == one
-    assert TEXTS.select([1, 0], note="").row_hashes() == [two, one]
+    assert replace(TEXTS, labels=(1, 1, 1)).row_hashes[0] == one
+    assert TEXTS.select([1, 0], note="").row_hashes == (two, one)

@@ -13,7 +13,7 @@ from transformers import TrainerCallback
 from exitwise.errors import DataError, ExitwiseError, RecipeError
 from exitwise.modeling import MultiExitForSequenceClassification
 from exitwise.recipe import Recipe, from_plain, read_toml, recipe_hash
-from exitwise.run import RunFolder, train
+from exitwise.run import RunFolder, run_of, train
 
 MakeRecipe = Callable[..., Recipe]
 
@@ -293,3 +293,36 @@ def test_classes_can_be_balanced_and_weighted(make_recipe: MakeRecipe, tmp_path:
     recipe = make_recipe("data.balanced_sampling=true", "training.class_weights=true")
     result = train(recipe, tmp_path / "run")
     assert set(result["scores"]["validation"]["classes"]) == {"bad", "good"}
+
+
+def test_exits_too_wide_for_their_teacher_are_refused_before_training(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    train(make_recipe("regime=single_exit", "regime.epochs=1"), tmp_path / "run")
+    begin = f"start_from={tmp_path / 'run'}"
+    recipe = make_recipe(begin, "regime=exits", "exit.width=4", without=("encoder",))
+    with pytest.raises(
+        RecipeError, match=r"exit 1, of width 4, with exit 3, of width 8: .*width=8"
+    ):
+        train(recipe, tmp_path / "next")
+    assert not (tmp_path / "next").exists()
+    aligned = "regime.objective.auxiliary=aligned"
+    recipe = make_recipe(
+        begin, "regime=exits", "exit.width=4", aligned, "regime.epochs=1", without=("encoder",)
+    )
+    train(recipe, tmp_path / "next")
+
+
+@pytest.mark.field_case(14)
+def test_a_run_remembers_what_the_run_before_it_learned_from(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    train(make_recipe("regime.exits.epochs=1", "regime.backbone.epochs=1"), tmp_path / "run")
+    (tmp_path / "train.csv").write_text("text,label\na new film,good\na new plot,bad\n")
+    begin = f"start_from={tmp_path / 'run' / 'model'}"
+    train(make_recipe(begin, "regime=exits", without=("encoder",)), tmp_path / "next")
+    before, after = (run_of(tmp_path / name).read_train_rows() for name in ("run", "next/model"))
+    assert before is not None
+    assert after is not None
+    assert before < after
+    assert len(after - before) == 2

@@ -75,7 +75,7 @@ def compare(
             ) | {"macs_per_text": spent[system.name] / (len(calls) * len(calls[0][0]))}
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "data": {"source": texts.source, "fingerprint": texts.fingerprint(), "rows": len(texts)},
+        "data": {"source": texts.source, "fingerprint": texts.fingerprint, "rows": len(texts)},
         "metric": metric,
         "settings": {
             "batch_sizes": list(batch_sizes),

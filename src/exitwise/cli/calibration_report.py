@@ -43,7 +43,7 @@ def report_of(
         "rows": {"chosen_on": found.num_fitted, "measured_on": found.num_measured},
         "promise": found.promise,
         "notes": [*found.notes, *notes],
-        "data": {"source": texts.source, "fingerprint": texts.fingerprint()},
+        "data": {"source": texts.source, "fingerprint": texts.fingerprint},
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
 

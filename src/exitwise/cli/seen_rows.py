@@ -10,13 +10,11 @@ if TYPE_CHECKING:
 
 
 def trained_on(model: str, texts: "TextDataset") -> int | None:
-    """How many of the rows a run or its model was trained on; `None` if that is not known."""
-    from exitwise.run import RunFolder
+    """How many of the rows a run or its model has learned from; `None` if that is not known."""
+    from exitwise.run import run_of
 
-    folder = Path(model).resolve()
-    above = RunFolder(folder.parent)  # of a run's own model
-    rows = (above if above.model == folder else RunFolder(folder)).read_train_rows()
-    return None if rows is None else sum(row in rows for row in texts.row_hashes())
+    rows = run_of(model).read_train_rows()
+    return None if rows is None else sum(row in rows for row in texts.row_hashes)
 
 
 def check_unseen(model: str, texts: "TextDataset", *, force: bool) -> str | None:
@@ -50,6 +48,6 @@ def why_too_good(model: str, folder: Path, texts: "TextDataset") -> list[str]:
     notes = []
     if seen:
         notes.append(f"{seen} of {len(texts)} rows were used in training: measure on others")
-    if report is not None and report["data"]["fingerprint"] == texts.fingerprint():
+    if report is not None and report["data"]["fingerprint"] == texts.fingerprint:
         notes.append("the policy was chosen on these very rows: measure on others")
     return notes

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 UNLABELLED = -1
 
@@ -37,19 +38,21 @@ class TextDataset:
             source=f"{self.source} ({note})",
         )
 
-    def row_hashes(self) -> list[str]:
+    @cached_property
+    def row_hashes(self) -> tuple[str, ...]:
         """What each row is known by again: of its texts, not of its label.
 
         >>> texts = TextDataset(texts=("good",), pairs=None, labels=(1,), source="two words")
-        >>> texts.row_hashes()
-        ['ed71c300dc1b1f15']
+        >>> texts.row_hashes
+        ('ed71c300dc1b1f15',)
         """
         columns = [self.texts] if self.pairs is None else [self.texts, self.pairs]
-        return [_hash(row) for row in zip(*columns, strict=True)]
+        return tuple(_hash(row) for row in zip(*columns, strict=True))
 
+    @cached_property
     def fingerprint(self) -> str:
         """What the whole set is known by again: its rows and labels in their order."""
-        return _hash([self.row_hashes(), self.labels])
+        return _hash([self.row_hashes, self.labels])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,8 @@
 """The run folder: what a training run leaves, never half-written and never overwritten unasked.
 
 recipe.toml         the recipe, all defaults resolved
-train_rows.txt      what the rows of the training set are known by again
+train_rows.txt      what the rows that its model has learned from are known by again, those of the
+                    run that it started from among them
 environment.json    versions, machine and commit
 train.log           what was chosen and what happened
 metrics.jsonl       the scores of each exit after each epoch
@@ -100,7 +101,7 @@ class RunFolder:
         return result
 
     def read_train_rows(self) -> set[str] | None:
-        """The hashes of the rows that were trained on; `None` if they are not known."""
+        """The hashes of the rows that the model has learned from; `None` if they are not known."""
         if not self.train_rows.exists():
             return None
         return set(self.train_rows.read_text(encoding="ascii").split())
@@ -147,6 +148,13 @@ class RunFolder:
     def _changes(self, recipe: Recipe) -> list[str]:
         before, now = flat(read_toml(self.recipe)), flat(to_plain(recipe))
         return sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
+
+
+def run_of(model: Path | str) -> RunFolder:
+    """The run that a model is of: named by its own folder, or by that of the model in it."""
+    folder = Path(model).resolve()
+    above = RunFolder(folder.parent)
+    return above if above.model == folder else RunFolder(folder)
 
 
 def flat(table: Mapping[str, object], path: str = "") -> dict[str, object]:

@@ -43,6 +43,8 @@ def prepare(recipe: Recipe) -> Material:
     splits = load_splits(recipe.data, seed=recipe.seed)
     set_seed(recipe.seed)  # the exits are drawn here
     model = build_model(recipe, splits.label_names)
+    for stage in planned_stages(recipe):
+        check_widths(stage, model)
     tokenizer = load_tokenizer(source_of(recipe))
     tokenizer.model_max_length = max_length_of(recipe, tokenizer, model)  # is saved with it
 
@@ -123,6 +125,26 @@ def check_compression(recipe: Recipe, model_type: str, num_layers: int) -> None:
         recipe.compression.num_layers(num_layers)
     except ValueError as error:
         raise RecipeError(f"compression: {error}") from error
+
+
+def check_widths(stage: Stage, model: MultiExitForSequenceClassification) -> None:
+    """Whether the embeddings that a stage contrasts with its teacher's are of the same width.
+
+    Raises:
+        RecipeError: they are not.
+    """
+    contrast = stage.objective.auxiliary
+    if stage.teacher is None or contrast is None or not contrast.needs_teacher:
+        return
+    expected = model.exit(stage.teacher).classifier.in_features
+    for layer in stage.layers:
+        width = model.exit(layer).classifier.in_features
+        if width != expected:
+            raise RecipeError(
+                f"stage {stage.name} contrasts exit {layer}, of width {width}, with exit "
+                f"{stage.teacher}, of width {expected}: give the exits that width (for MHA exits "
+                f"exit.width={expected}), or an objective that contrasts no layers"
+            )
 
 
 def last_layer(recipe: Recipe) -> tuple[int]:

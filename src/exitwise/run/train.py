@@ -19,7 +19,7 @@ from exitwise.recipe import Recipe, recipe_hash, to_plain
 from exitwise.regimes import Stage
 from exitwise.run.compress import compress
 from exitwise.run.environment import environment
-from exitwise.run.folder import RunFolder
+from exitwise.run.folder import RunFolder, run_of
 from exitwise.run.material import Material, planned_stages, prepare
 from exitwise.run.measure import measure
 from exitwise.run.stage import run_stage
@@ -66,7 +66,7 @@ def train(
         return run.read_result()
     material = prepare(recipe)
     stages = planned_stages(recipe)
-    fingerprint = material.splits.train.fingerprint()
+    fingerprint = material.splits.train.fingerprint
     if resume:
         run.check_data(fingerprint)
     if recipe.training.compile:
@@ -74,7 +74,7 @@ def train(
     run.open(recipe, fingerprint, resume=resume)
     with log_file(run.log):
         choose_hardware(recipe.training)
-        write_text(run.train_rows, "\n".join(material.splits.train.row_hashes()) + "\n")
+        write_text(run.train_rows, "\n".join(learned_rows(recipe, material.splits.train)) + "\n")
         write_text(run.environment, json.dumps(environment(), indent=2) + "\n")
         watch = Stopwatch(run.seconds)
         profiles: dict[str, dict[str, float]] = {}
@@ -121,6 +121,12 @@ def complete_stage(
     set_seed(recipe.seed)  # a stage does not depend on what ran before it in the process
     run_stage(stage, recipe, material, run, callbacks, cache, measure)
     return True
+
+
+def learned_rows(recipe: Recipe, texts: TextDataset) -> list[str]:
+    """The hashes of a training set's rows, and of those that the first model had learned from."""
+    before = set() if recipe.start_from is None else run_of(recipe.start_from).read_train_rows()
+    return [*texts.row_hashes, *sorted((before or set()) - set(texts.row_hashes))]
 
 
 def save_model(material: Material, path: Path) -> None:
@@ -175,7 +181,7 @@ def measured_sets(splits: Splits) -> dict[str, TextDataset]:
 
 def describe_texts(texts: TextDataset) -> dict[str, Any]:
     """Where texts come from, how many they are, and by what they are known again."""
-    return {"source": texts.source, "rows": len(texts), "fingerprint": texts.fingerprint()}
+    return {"source": texts.source, "rows": len(texts), "fingerprint": texts.fingerprint}
 
 
 def summarise_gates(path: Path) -> dict[str, dict[str, Any]]:
