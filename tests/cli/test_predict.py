@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from exitwise.cli.answers import chunks
 from exitwise.cli.predict import CHUNK
-from exitwise.data import TextRow
-from exitwise.errors import DataError
 from exitwise.inference import probabilities
 from exitwise.inference.torch_engine import TorchEngine
 
@@ -115,32 +113,41 @@ def test_a_reader_that_has_seen_enough_is_no_error(trained: Path, tmp_path: Path
         assert program.stderr.read() == b""
 
 
-def test_a_bad_row_is_named_in_one_line_after_the_answers_before_it(
+def test_a_bad_row_of_a_file_is_named_before_any_is_answered(
     exitwise: Run, trained: Path, tmp_path: Path
 ) -> None:
     path = write_lines(tmp_path / "texts.jsonl", ["good", "bad", " ", "dull"])
     outcome = exitwise("predict", "-q", trained, path)
     assert outcome.status == 2
-    assert [each["row"] for each in parsed(outcome.out)] == [1, 2]
+    assert outcome.out == ""
     assert outcome.err.count("\n") == 1
     assert "row 3" in outcome.err
 
 
-def test_rows_are_read_as_they_are_needed_and_not_before() -> None:
-    read = []
+def test_a_bad_row_of_standard_input_is_named_after_the_answers_before_it(trained: Path) -> None:
+    done = run_program("predict", "-q", trained, stdin="good\nbad\n \ndull\n")
+    assert done.returncode == 2
+    assert [each["row"] for each in parsed(done.stdout)] == [1, 2]
+    assert done.stderr.count("\n") == 1
+    assert "standard input, row 3" in done.stderr
 
-    def rows() -> Iterator[TextRow]:
-        for number in range(1, 8):
-            read.append(number)
-            yield TextRow(number, "good", None)
-        raise DataError("row 8")
 
-    found = chunks(rows(), 3)
-    assert [row.number for row in next(found)] == [1, 2, 3] == read
-    assert [row.number for row in next(found)] == [4, 5, 6] == read[3:]
-    assert [row.number for row in next(found)] == [7]
-    with pytest.raises(DataError):
-        next(found)
+def test_the_bar_knows_how_many_rows_there_are(
+    exitwise: Run, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int | None, list[int]]] = []
+
+    @contextmanager
+    def bar(doing: str, total: int | None, **settings: Any) -> Iterator[Callable[[int], None]]:
+        told.append((total, []))
+        yield told[-1][1].append
+
+    monkeypatch.setattr("exitwise.cli.predict.bar", bar)
+    path = write_lines(tmp_path / "texts.jsonl", sentences(CHUNK + 7))
+    assert exitwise("predict", trained, path).status == 0
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"good\nbad\n")))
+    assert exitwise("predict", trained).status == 0
+    assert told == [(CHUNK + 7, [CHUNK, 7]), (None, [2])]
 
 
 @pytest.mark.field_case(58)

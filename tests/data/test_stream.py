@@ -1,15 +1,22 @@
 import io
+import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from exitwise.data import TextRow, read_rows
+from exitwise.data import TextRow, count_rows, read_chunks
 from exitwise.data.files import text_table
 from exitwise.data.lines import Line
 from exitwise.data.stream import json_or_plain
 from exitwise.errors import DataError
+
+
+def read_rows(path: str | Path, **columns: str) -> Generator[TextRow, None, None]:
+    for chunk in read_chunks(path, 1, **columns):
+        yield from chunk
 
 
 @pytest.fixture
@@ -87,6 +94,34 @@ def test_no_more_is_read_ahead_than_a_row_needs(begin: str) -> None:
         assert len(taken) == expected
 
 
+def test_chunks_are_full_and_those_before_a_fault_are_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "good"}\n' * 7 + '{"text": ""}\n')
+    found = read_chunks(path, 3)
+    numbers = [[row.number for row in next(found)] for _ in range(3)]
+    assert numbers == [[1, 2, 3], [4, 5, 6], [7]]
+    with pytest.raises(DataError, match="row 8"):
+        next(found)
+
+
+def test_what_is_piped_is_given_as_soon_as_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    hung = threading.Timer(20, os.close, [writing])  # so that a fault fails and does not wait
+    hung.start()
+    with os.fdopen(reading) as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        os.write(writing, b"one\ntwo\nthr")
+        found = read_chunks("-", 100)
+        assert [row.text for row in next(found)] == ["one", "two"]
+        os.write(writing, b"ee\n")
+        assert [row.text for row in next(found)] == ["three"]
+        os.write(writing, b"four")
+        hung.cancel()
+        os.close(writing)
+        assert [row.text for row in next(found)] == ["four"]
+        assert not list(found)
+
+
 def test_a_reader_that_is_left_closes_its_file(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("one\ntwo\n")
@@ -94,3 +129,14 @@ def test_a_reader_that_is_left_closes_its_file(tmp_path: Path) -> None:
     next(reader)
     reader.close()  # an open file would warn, and warnings are errors
     path.unlink()
+
+
+def test_rows_are_counted_and_all_of_them_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('sentence1,sentence2,label\n"a\nb",c,1\nd,e,0\n')
+    count, columns = count_rows(path)
+    assert count == 2
+    assert (columns.text, columns.pair) == ("sentence1", "sentence2")
+    path.write_text("text\na\n \n")
+    with pytest.raises(DataError, match="row 2"):
+        count_rows(path)

@@ -3,12 +3,10 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-
-from exitwise.errors import DataError
 
 if TYPE_CHECKING:
     from exitwise.classifier import EarlyExitClassifier
@@ -44,23 +42,6 @@ def answers(
 def texts_of(row: "TextRow") -> Answer:
     """What was asked."""
     return {"text": row.text} if row.pair is None else {"text": row.text, "pair": row.pair}
-
-
-def chunks(rows: "Iterable[TextRow]", size: int) -> "Iterator[list[TextRow]]":
-    """So many rows at a time. Those before one that cannot be used come before its error."""
-    chunk: list[TextRow] = []
-    try:
-        for row in rows:
-            chunk.append(row)
-            if len(chunk) == size:
-                yield chunk
-                chunk = []
-    except DataError:
-        if chunk:
-            yield chunk
-        raise
-    if chunk:
-        yield chunk
 
 
 def answers_as(form: Format, chunk: Sequence[Answer], *, is_first: bool) -> str:

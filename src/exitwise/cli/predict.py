@@ -11,13 +11,13 @@ from typing import Annotated
 
 import typer
 
-from exitwise.cli.answers import Format, Write, answers, answers_as, chunks, new_file
+from exitwise.cli.answers import Format, Write, answers, answers_as, new_file
 from exitwise.cli.recipe_options import DeviceName, PairColumn, TextColumn
-from exitwise.cli.reports import other_libraries_quiet, spinner
+from exitwise.cli.reports import bar, other_libraries_quiet, spinner
 from exitwise.errors import ExitwiseError
 
 CHUNK = 256
-"""Rows that are read, answered and written before the next are read."""
+"""Rows that are read, answered and written before the next are read, at most."""
 
 logger = logging.getLogger(__name__)
 
@@ -56,21 +56,26 @@ def predict(
     if output is not None and output.exists() and not force:
         raise ExitwiseError(f"{output} exists: --force replaces it")
     hidden = output is None and sys.stdout.isatty()  # the answers themselves show the progress
-    with other_libraries_quiet(), spinner("loading", hidden=hidden) as status:
-        from exitwise.classifier import EarlyExitClassifier
-        from exitwise.data import read_rows
-        from exitwise.policies import FixedPolicy
+    with other_libraries_quiet():
+        with spinner("loading", hidden=hidden) as status:
+            from exitwise.classifier import EarlyExitClassifier
+            from exitwise.data import count_rows, read_chunks
+            from exitwise.policies import FixedPolicy
 
-        policy = None if layer is None else FixedPolicy(layer=layer)
-        classifier = EarlyExitClassifier.from_pretrained(model, device=device, policy=policy)
-        rows = read_rows(texts, text_column=text_column, pair_column=pair_column)
+            policy = None if layer is None else FixedPolicy(layer=layer)
+            classifier = EarlyExitClassifier.from_pretrained(model, device=device, policy=policy)
+            status.update("checking the texts")
+            columns, total = {"text_column": text_column, "pair_column": pair_column}, None
+            if Path(texts).is_file():  # a pipe can be read once only
+                total, found = count_rows(texts, **columns)
+                columns = {"text_column": found.text, "pair_column": found.pair}
         left: Counter[int] = Counter()
-        with target(output) as write:
-            for chunk in chunks(rows, CHUNK):
-                found = answers(classifier, chunk, keep_text=keep_text)
-                write(answers_as(form or form_of(output), found, is_first=not left))
-                left.update(int(answer["layer"]) for answer in found)
-                status.update(f"{left.total()} rows answered")
+        with target(output) as write, bar("answering", total, hidden=hidden) as advance:
+            for chunk in read_chunks(texts, CHUNK, **columns):
+                given = answers(classifier, chunk, keep_text=keep_text)
+                write(answers_as(form or form_of(output), given, is_first=not left))
+                left.update(int(answer["layer"]) for answer in given)
+                advance(len(chunk))
     told = [
         f"exit {exit} {100 * count / left.total():.0f} %" for exit, count in sorted(left.items())
     ]

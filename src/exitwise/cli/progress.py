@@ -6,18 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress, TaskID, TextColumn
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from exitwise.cli.reports import reports
+from exitwise.cli.reports import bars
 
 logger = logging.getLogger(__name__)
 
@@ -28,15 +20,7 @@ NO_REMARKS = {"loss": "", "gate": "", "score": ""}
 @contextmanager
 def stage_progress() -> Iterator["StageProgress"]:
     """A callback that draws, while the context lasts, on standard error."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description:<11}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[remark]}"),
-    )
-    with Progress(*columns, console=reports) as progress:
+    with bars(TextColumn("{task.fields[remark]}")) as progress:
         stages = StageProgress(progress)
         yield stages
         stages.stop_waiting()

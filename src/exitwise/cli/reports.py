@@ -4,11 +4,20 @@ Results go to standard output, so that `exitwise predict … > answers.jsonl` ho
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.logging import RichHandler
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.status import Status
 
 reports = Console(stderr=True)
@@ -73,3 +82,23 @@ def spinner(doing: str, *, hidden: bool = False) -> Iterator[Status]:
         yield status
     finally:
         status.stop()
+
+
+@contextmanager
+def bar(doing: str, total: int | None, *, hidden: bool = False) -> Iterator[Callable[[int], None]]:
+    """Shows how much of something is done; to be told of each part when it is."""
+    with bars(transient=True, disable=hidden) as progress:
+        task = progress.add_task(doing, total=total)
+        yield lambda count: progress.advance(task, count)
+
+
+def bars(*more: ProgressColumn, transient: bool = False, disable: bool = False) -> Progress:
+    """How bars look: what is done, how much of it, how long it will last, and more."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description:<11}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, *more, console=reports, transient=transient, disable=disable)

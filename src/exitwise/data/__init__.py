@@ -10,7 +10,7 @@ from exitwise.data.padding import PadBatch
 from exitwise.data.rows import TextRow
 from exitwise.data.samples import MOVIE_LABELS, demo_encoder, movie_sentences
 from exitwise.data.sampling import ClassBalancedSampler, LengthBucketSampler, class_weights
-from exitwise.data.stream import read_rows
+from exitwise.data.stream import count_rows, read_chunks
 from exitwise.data.tasks import TASKS, Task
 from exitwise.data.texts import Splits, TextDataset
 
@@ -30,6 +30,7 @@ __all__ = [
     "TextRow",
     "batch_plan",
     "class_weights",
+    "count_rows",
     "demo_encoder",
     "encode_texts",
     "length_limit",
@@ -39,5 +40,5 @@ __all__ = [
     "load_texts",
     "movie_sentences",
     "position_limit",
-    "read_rows",
+    "read_chunks",
 ]
