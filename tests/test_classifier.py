@@ -70,6 +70,16 @@ def test_a_vote_may_answer_what_the_newest_exit_does_not_say(folder: Path) -> No
         assert found.probability == pytest.approx(found.by_layer[found.layer][found.label])
 
 
+def test_bfloat16_can_be_asked_for(folder: Path) -> None:
+    exact = EarlyExitClassifier.from_pretrained(folder)
+    rounded = EarlyExitClassifier.from_pretrained(folder, dtype="bfloat16")
+    assert rounded.engine is not None
+    assert rounded.engine.dtype_name == "bfloat16"
+    found, expected = rounded.predict_proba(TEXTS), exact.predict_proba(TEXTS)
+    assert not np.array_equal(found, expected)
+    np.testing.assert_allclose(found, expected, atol=1e-2)
+
+
 def test_the_size_of_batches_may_change_later(folder: Path) -> None:
     classifier = EarlyExitClassifier.from_pretrained(folder)
     sizes = []
@@ -167,6 +177,8 @@ def test_an_engine_of_another_name_is_refused(folder: Path) -> None:
     message = "engine must be one of auto, torch, onnx, found 'tensorrt'"
     with pytest.raises(ExitwiseError, match=message):
         load_engine(folder, "tensorrt", None)
+    with pytest.raises(ExitwiseError, match="dtype must be one of float32, bfloat16, float16"):
+        load_engine(folder, "torch", None, "int4")
 
 
 def test_before_fit_it_says_what_to_do() -> None:

@@ -24,6 +24,7 @@ from exitwise.policies import ExitPolicy, FixedPolicy
 logger = logging.getLogger(__name__)
 
 EngineName = Literal["auto", "torch", "onnx"]
+DType = Literal["float32", "bfloat16", "float16"]
 CALIBRATION_SHARE = 0.2
 
 
@@ -88,6 +89,7 @@ class EarlyExitClassifier:
         *,
         engine: EngineName = "auto",
         device: str | None = None,
+        dtype: DType = "float32",
         policy: ExitPolicy | None = None,
         batch_size: int = 32,
     ) -> "EarlyExitClassifier":
@@ -97,13 +99,14 @@ class EarlyExitClassifier:
             name_or_path: where it is.
             engine: "auto" takes the exported graphs where there are some.
             device: "cpu" or "cuda"; a GPU if there is one, for PyTorch.
+            dtype: of PyTorch's arithmetic; that of an exported folder was chosen by its export.
             policy: instead of the one that the model was calibrated with.
             batch_size: rows of a batch.
 
         Raises:
             ExitwiseError: there is no model, or its policy does not fit it.
         """
-        found, folder = load_engine(name_or_path, engine, device)
+        found, folder = load_engine(name_or_path, engine, device, dtype)
         chosen = policy or read_policy(folder, found)
         if chosen is None:
             logger.info("%s is not calibrated: every text runs to the last layer", name_or_path)
@@ -265,27 +268,38 @@ class EarlyExitClassifier:
 
 
 def load_engine(
-    name_or_path: str | Path, engine: str, device: str | None
+    name_or_path: str | Path, engine: str, device: str | None, dtype: str = "float32"
 ) -> tuple[Engine[Any], Path]:
     """The engine that runs a model, and the folder that the model is in.
 
     Raises:
-        ExitwiseError: no engine has that name, there is no model, or it is not of the kind that
-            the engine runs.
+        ExitwiseError: no engine or dtype has that name, there is no model, or it is not of the kind
+            that the engine runs.
     """
-    if engine not in get_args(EngineName):
-        known = ", ".join(get_args(EngineName))
-        raise ExitwiseError(f"engine must be one of {known}, found {engine!r}")
+    for name, found, known in (("engine", engine, EngineName), ("dtype", dtype, DType)):
+        if found not in get_args(known):
+            raise ExitwiseError(
+                f"{name} must be one of {', '.join(get_args(known))}, found {found!r}"
+            )
     folder = local_folder(name_or_path)
     is_exported = (folder / MANIFEST).exists()
     if is_exported and engine != "torch":
         from exitwise.inference.onnx_engine import OnnxEngine
 
+        if dtype != "float32":
+            raise ExitwiseError(
+                f"{folder} was exported to ONNX: dtype is of PyTorch's arithmetic, that of graphs is "
+                "chosen by export --int8"
+            )
         return OnnxEngine(folder, device=device or "cpu"), folder
     if is_exported:
         raise ExitwiseError(f"{folder} was exported to ONNX: PyTorch runs the run it came from")
     if engine == "onnx":
         raise ExitwiseError(f"{name_or_path} is not exported: exitwise export {name_or_path}")
+    import torch
+
     from exitwise.inference.torch_engine import TorchEngine, model_folder
 
-    return TorchEngine.from_pretrained(folder, device=device), Path(model_folder(folder))
+    kind: torch.dtype = getattr(torch, dtype)
+    found = TorchEngine.from_pretrained(folder, device=device, dtype=kind)
+    return found, Path(model_folder(folder))

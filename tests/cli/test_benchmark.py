@@ -78,10 +78,13 @@ def test_a_run_is_measured_with_eager_torch(exitwise: Run, run: Path, labelled: 
     assert {"onnx", "onnxruntime"} <= set(result["environment"]["packages"])
     assert result["settings"]["tokenizer_included"] is True
     assert {"device", "threads", "processor", "packages"} <= set(result["environment"])
+    early = result["systems"][-1]
+    assert "7.0 tokens a text with padding" in outcome.out
     for each in result["systems"]:
         times = each["times"]["1"]
         assert times["calls"] == 4
         assert times["macs_per_text"] > 0
+        assert times["padded_tokens_per_text"] == early["times"]["1"]["padded_tokens_per_text"] > 2
         pooled = each["times"]["2"]  # of 16 batches; one call would have no spread
         assert (pooled["calls"], pooled["texts_per_call"]) == (5, 6)
         assert 0 < times["p50_ms_per_call"] <= times["p95_ms_per_call"]

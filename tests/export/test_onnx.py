@@ -146,6 +146,11 @@ def test_a_file_outside_the_folder_is_refused(copy: Path) -> None:
         OnnxEngine(copy)
 
 
+def test_the_dtype_of_graphs_cannot_be_asked_for(copy: Path) -> None:
+    with pytest.raises(ExitwiseError, match="was exported to ONNX: dtype is of PyTorch's"):
+        EarlyExitClassifier.from_pretrained(copy, dtype="bfloat16")
+
+
 def test_another_policy_is_noted_in_the_manifest(copy: Path, tmp_path: Path) -> None:
     policy = ConfidencePolicy(threshold=0.7)
     write_policy(copy, policy, calibration={"policy": policy_to_plain(policy)})

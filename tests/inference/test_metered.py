@@ -19,3 +19,4 @@ def test_rows_that_leave_early_are_not_counted_later(stored: Callable[..., Engin
     answers = route(["0", "1", "2", "3"])
     assert answers.layers.tolist() == [1, 1, 2, 3]
     assert meter.spent == 4 + 2 + 1  # one a layer and row
+    assert meter.tokens_begun == 4  # each text is one token long

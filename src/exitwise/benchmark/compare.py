@@ -67,12 +67,17 @@ def compare(
         routes["tokenizer"] = systems[0].engine.tokens.encode
         times = interleaved(routes, calls, rounds=rounds, warmup=WARMUP)
         tokenizer[str(size)] = times.pop("tokenizer").mean
-        spent = {each.name: spent_by(each, calls, size) for each in systems}
+        meters = {each.name: metered(each, calls, size) for each in systems}
+        num_texts = len(calls) * per_call
         for system, row in zip(systems, rows, strict=True):
             whole = whole_of(systems, system.engine_kind).name
+            ours = meters[system.name]
             row["times"][str(size)] = time_table(
-                times[system.name], times[whole], ideal=spent[whole] / spent[system.name]
-            ) | {"macs_per_text": spent[system.name] / (len(calls) * len(calls[0][0]))}
+                times[system.name], times[whole], ideal=meters[whole].spent / ours.spent
+            ) | {
+                "macs_per_text": ours.spent / num_texts,
+                "padded_tokens_per_text": ours.tokens_begun / num_texts,
+            }
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "data": {"source": texts.source, "fingerprint": texts.fingerprint, "rows": len(texts)},
@@ -140,13 +145,13 @@ def routed(system: System, batch_size: int) -> Call:
     return EarlyExit(system.engine, system.policy, layers=system.asked, batch_size=batch_size)
 
 
-def spent_by(system: System, calls: Sequence[Texts], batch_size: int) -> int:
-    """Multiply-accumulates of all calls."""
+def metered(system: System, calls: Sequence[Texts], batch_size: int) -> MeteredEngine:
+    """The engine of a system after all calls, with what they cost."""
     meter = MeteredEngine(system.engine)
     route = routed(replace(system, engine=meter), batch_size)
     for texts in calls:
         route(*texts)
-    return meter.spent
+    return meter
 
 
 def time_table(times: Times, whole: Times, *, ideal: float) -> dict[str, Any]:

@@ -16,11 +16,12 @@ def print_benchmark(result: Mapping[str, Any], path: Path) -> None:
     console = Console(markup=False, highlight=False, soft_wrap=True)
     for size, advice in result["verdict"].items():
         (first, *_) = result["systems"]
-        per_call = first["times"][size]["texts_per_call"]
+        times = first["times"][size]
         console.print(
             f"{'One text at a time' if size == '1' else f'Batches of {size}'}"
-            f" (p50 and p95 in ms a call of {per_call}; "
-            f"tokenizer {result['tokenizer_ms_per_text'][size]:.3f} ms a text, included)"
+            f" (p50 and p95 in ms a call of {times['texts_per_call']}; "
+            f"{times['padded_tokens_per_text']:.1f} tokens a text with padding; tokenizer "
+            f"{result['tokenizer_ms_per_text'][size]:.3f} ms a text, included)"
         )
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for name in COLUMNS:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -43,6 +43,10 @@ def predict(
         typer.Option(min=1, help="This exit answers all; by default as calibrated, else the last."),
     ] = None,
     device: DeviceName = None,
+    dtype: Annotated[
+        Literal["float32", "bfloat16", "float16"],
+        typer.Option(help="Of PyTorch's arithmetic; exported graphs have their own."),
+    ] = "float32",
     keep_text: Annotated[
         bool, typer.Option("--keep-text", help="Repeat the texts beside the answers.")
     ] = False,
@@ -63,7 +67,9 @@ def predict(
             from exitwise.policies import FixedPolicy
 
             policy = None if layer is None else FixedPolicy(layer=layer)
-            classifier = EarlyExitClassifier.from_pretrained(model, device=device, policy=policy)
+            classifier = EarlyExitClassifier.from_pretrained(
+                model, device=device, dtype=dtype, policy=policy
+            )
             status.update("checking the texts")
             columns, total = {"text_column": text_column, "pair_column": pair_column}, None
             if Path(texts).is_file():  # a pipe can be read once only

@@ -22,6 +22,7 @@ class MeteredEngine(Engine[Any]):
 
     Attributes:
         spent: multiply-accumulates so far.
+        tokens_begun: tokens that went into the first layer so far, padding among them.
     """
 
     def __init__(self, engine: Engine[Any]) -> None:
@@ -30,6 +31,7 @@ class MeteredEngine(Engine[Any]):
         self.labels = engine.labels
         self.exit_layers = engine.exit_layers
         self.spent = 0
+        self.tokens_begun = 0
 
     def windows(
         self, texts: Sequence[Any], pairs: Sequence[Any] | None
@@ -44,6 +46,7 @@ class MeteredEngine(Engine[Any]):
     def run(self, state: Any, *, after: int, to: int) -> tuple[Any, Float[ndarray, "n k"]]:  # noqa: ANN401
         """The engine's, counted."""
         rows, length = self.engine.size(state)
+        self.tokens_begun += rows * length if after == 0 else 0
         self.spent += rows * self.engine.macs(after=after, to=to, length=length)
         return self.engine.run(state, after=after, to=to)
 
