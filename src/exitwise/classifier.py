@@ -276,10 +276,10 @@ def load_engine(
         ExitwiseError: no engine or dtype has that name, there is no model, or it is not of the kind
             that the engine runs.
     """
-    for name, found, known in (("engine", engine, EngineName), ("dtype", dtype, DType)):
-        if found not in get_args(known):
+    for name, given, known in (("engine", engine, EngineName), ("dtype", dtype, DType)):
+        if given not in get_args(known):
             raise ExitwiseError(
-                f"{name} must be one of {', '.join(get_args(known))}, found {found!r}"
+                f"{name} must be one of {', '.join(get_args(known))}, found {given!r}"
             )
     folder = local_folder(name_or_path)
     is_exported = (folder / MANIFEST).exists()
@@ -288,8 +288,8 @@ def load_engine(
 
         if dtype != "float32":
             raise ExitwiseError(
-                f"{folder} was exported to ONNX: dtype is of PyTorch's arithmetic, that of graphs is "
-                "chosen by export --int8"
+                f"{folder} was exported to ONNX: dtype is of PyTorch's arithmetic, that of graphs "
+                "is chosen by export --int8"
             )
         return OnnxEngine(folder, device=device or "cpu"), folder
     if is_exported:

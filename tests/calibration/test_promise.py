@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from exitwise.calibration import Goal, calibrate
 from exitwise.calibration.promise import (
     broken_rows,
     fastest_safe,
@@ -10,6 +11,8 @@ from exitwise.calibration.promise import (
     least_risk,
     p_value,
 )
+from exitwise.inference.replay import replay
+from exitwise.policies import ConfidencePolicy
 
 TABLE = [
     (300, 0.01, 0.05, 0, 0.04904),
@@ -75,3 +78,39 @@ def test_the_promise_is_broken_no_more_often_than_it_says(num_rows: int, at_leas
     share = failures / redraws
     assert share <= delta + 3 * np.sqrt(delta * (1 - delta) / redraws)
     assert share >= at_least  # a procedure that never exits holds as well
+
+
+@pytest.mark.slow
+@pytest.mark.field_case(14)
+def test_what_calibrate_promises_holds_for_the_texts_to_come() -> None:
+    alpha, delta, redraws, layers = 0.02, 0.1, 500, (1, 2, 3)
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 2, 20_000)
+    shared, sign = generator.normal(size=labels.shape), 2 * labels - 1
+    margins = np.array(
+        [
+            quality * sign + shared + noise * generator.normal(size=labels.shape)
+            for quality, noise in ((0.6, 1.2), (1.0, 0.8), (1.6, 0.3))
+        ]
+    )
+    logits = np.stack([-margins, margins], axis=-1).astype(np.float32)
+    right = logits[-1].argmax(axis=-1) == labels
+    failures, depths = 0, []
+    for redraw in range(redraws):
+        rows = generator.integers(0, len(labels), 600)
+        found = calibrate(
+            logits[:, rows],
+            labels[rows],
+            layers,
+            kind=ConfidencePolicy(threshold=None),
+            goal=Goal(max_drop=100 * alpha),
+            costs=[1.0, 2.0, 3.0],
+            confidence=1 - delta,
+            seed=redraw,
+        )
+        answers = replay(found.policy, logits, layers)
+        failures += np.mean(right & (answers.labels != labels)) > alpha
+        depths.append(answers.layers.mean())
+    share = failures / redraws
+    assert share <= delta + 3 * np.sqrt(delta * (1 - delta) / redraws)
+    assert np.mean(depths) < 2.8  # a procedure that never exits holds as well
