@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,9 @@ def widened(array: ndarray, length: int) -> ndarray:
 
 def session_options(num_threads: int | None) -> Any:  # noqa: ANN401 - onnxruntime has no types
     """How each segment's session runs."""
+    share_memory()
     options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.use_env_allocators", "1")
     # Threads that wait for the next operator spin, which is fast; those that wait for the next run
     # must not: they would slow the other segments' sessions.
     options.add_session_config_entry("session.force_spinning_stop", "1")
@@ -170,6 +173,17 @@ def session_options(num_threads: int | None) -> Any:  # noqa: ANN401 - onnxrunti
         options.intra_op_num_threads = num_threads
     options.log_severity_level = 3
     return options
+
+
+@cache
+def share_memory() -> None:
+    """One arena for the states of all sessions, which each segment then finds in the cache.
+
+    With an arena each, six segments take 4 % longer.
+    """
+    kind, place = onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, onnxruntime.OrtMemType.DEFAULT
+    memory = onnxruntime.OrtMemoryInfo("Cpu", kind, 0, place)
+    onnxruntime.create_and_register_allocator(memory, None)
 
 
 def provider(device: str) -> str:
