@@ -15,7 +15,7 @@ from exitwise.errors import ExitwiseError, UnsupportedError
 from exitwise.exits import LinearExitConfig, PoolerExitConfig
 from exitwise.export.onnx import EXPORTABLE, export_onnx
 from exitwise.inference import EarlyExit
-from exitwise.inference.manifest import read_manifest
+from exitwise.inference.manifest import read_manifest, with_files
 from exitwise.inference.onnx_engine import OnnxEngine
 from exitwise.inference.policy_file import write_policy
 from exitwise.inference.torch_engine import TorchEngine
@@ -144,6 +144,11 @@ def test_a_file_outside_the_folder_is_refused(copy: Path) -> None:
     path.write_text(json.dumps(plain))
     with pytest.raises(ExitwiseError, match="outside"):
         OnnxEngine(copy)
+
+
+def test_a_manifest_does_not_list_itself(copy: Path) -> None:
+    manifest = read_manifest(copy)
+    assert with_files(manifest, copy) == manifest
 
 
 def test_the_dtype_of_graphs_cannot_be_asked_for(copy: Path) -> None:

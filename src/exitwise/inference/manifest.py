@@ -148,8 +148,8 @@ def check_file(folder: Path, name: str, expected: str | None) -> None:
 
 
 def with_files(manifest: Manifest, folder: Path) -> Manifest:
-    """The manifest with hash and size of every file that is in the folder now."""
-    files = sorted(folder.iterdir())
+    """The manifest with hash and size of every other file that is in the folder now."""
+    files = sorted(path for path in folder.iterdir() if path.name != FILE)
     return replace(
         manifest,
         sha256={path.name: sha256(path) for path in files},
