@@ -27,7 +27,7 @@ def write_policy(
     """
     path, plain = folder / FILE, policy_to_plain(policy)
     manifest = load_manifest(folder) if (folder / MANIFEST).exists() else None
-    before = read_report(folder)
+    before = read_report(folder) if manifest is None else manifest.calibration
     if calibration is None and before is not None and before.get("policy") == plain:
         calibration = before
     write_json(path, {"format_version": VERSION, "policy": plain})

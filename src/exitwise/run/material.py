@@ -42,8 +42,9 @@ def prepare(recipe: Recipe) -> Material:
     """Reads and checks the data, then loads the encoder: what is cheap to refuse comes first."""
     splits = load_splits(recipe.data, seed=recipe.seed)
     set_seed(recipe.seed)  # the exits are drawn here
-    model = build_model(recipe, splits.label_names)
-    for stage in planned_stages(recipe):
+    plan = planned_stages(recipe)
+    model = build_model(recipe, splits.label_names, plan)
+    for stage in plan:
         check_widths(stage, model)
     tokenizer = load_tokenizer(source_of(recipe))
     tokenizer.model_max_length = max_length_of(recipe, tokenizer, model)  # is saved with it
@@ -62,13 +63,14 @@ def prepare(recipe: Recipe) -> Material:
     )
 
 
-def build_model(recipe: Recipe, labels: tuple[str, ...]) -> MultiExitForSequenceClassification:
+def build_model(
+    recipe: Recipe, labels: tuple[str, ...], plan: tuple[Stage, ...]
+) -> MultiExitForSequenceClassification:
     """The model of a recipe, its exits fresh except for what `start_from` brings.
 
     Only layers that the plan trains get an exit, so that no saved exit is a random one.
     """
     if recipe.encoder is not None:
-        plan = planned_stages(recipe)
         return MultiExitForSequenceClassification.from_encoder(
             recipe.encoder,
             labels=labels,
