@@ -73,7 +73,8 @@ def test_int8_is_near_and_a_row_does_not_depend_on_its_neighbours(
     onnx = OnnxEngine(exported(int8=True))
     together = onnx.logits(texts)
     alone = np.concatenate([onnx.logits([text]) for text in texts], axis=1)
-    np.testing.assert_allclose(together, alone, atol=1e-5)
+    # Attention in float32 adds in another order under padding.
+    np.testing.assert_allclose(together, alone, atol=1e-4)
     exact = make_engine().logits(texts)
     # Random exits of a random encoder magnify the error with every layer: see the first.
     assert 1e-4 < np.abs(together - exact)[0].mean() < 0.1 * exact[0].std()

@@ -14,6 +14,7 @@ from torch.export import Dim
 import exitwise
 from exitwise.encoders import layerwise
 from exitwise.errors import ExitwiseError, UnsupportedError
+from exitwise.export.attention import IMPLEMENTATION
 from exitwise.export.int8 import quantize
 from exitwise.export.new_folder import check_is_new
 from exitwise.export.segments import FirstSegment, Segment
@@ -25,7 +26,7 @@ from exitwise.whole_files import write_folder
 
 logger = logging.getLogger(__name__)
 
-OPSET = 20
+OPSET = 23
 EXPORTABLE = (
     "bert",
     "camembert",
@@ -111,7 +112,7 @@ def write_segments(
     """One file a segment; their names."""
     model = engine.model
     attention = model.encoder.config._attn_implementation
-    model.encoder.set_attn_implementation("eager")  # few operations, and no mask of l by l
+    model.encoder.set_attn_implementation(IMPLEMENTATION)
     try:
         names = []
         for number, (after, to) in enumerate(zip((0, *layers), layers, strict=False), start=1):

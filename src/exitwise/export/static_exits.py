@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from exitwise.errors import UnsupportedError
+from exitwise.export.attention import fused_attention
 from exitwise.exits import Exit, LinearExit, MHAExit, MHAExitConfig, PoolerExit
 
 
@@ -80,9 +81,10 @@ class StaticMHAExit(nn.Module):
     ) -> Float[Tensor, "n k"]:
         """One query a head, over all tokens."""
         narrow = torch.tanh(self.down(hidden))  # [n, l, e]
-        query = narrow[:, 0] @ self.query + self.query_bias
-        scores = query.view(-1, self.heads, self.width) @ narrow.transpose(1, 2) + mask[:, 0]
-        context = scores.softmax(dim=-1) @ narrow  # [n, h, e]
-        joined = context.reshape(-1, self.heads * self.width)
+        query = narrow[:, :1] @ self.query + self.query_bias  # [n, 1, h e]
+        context = fused_attention(
+            query, narrow, narrow, mask, num_heads=self.heads, num_key_heads=1, scale=1.0
+        )
+        joined = context[:, 0]
         logits: Tensor = self.classifier(torch.tanh(joined @ self.output + self.output_bias))
         return logits
