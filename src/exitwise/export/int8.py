@@ -1,7 +1,7 @@
 """int8 with one scale a token row: a row's answer does not depend on its neighbours."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -37,25 +37,17 @@ def quantize(model: onnx.ModelProto, *, least_width: int) -> onnx.ModelProto:
     The model is changed and returned.
     """
     graph = model.graph
-    constants = {each.name: each for each in graph.initializer}
-    wide = {
-        node.output[0]: weight
-        for node in graph.node
-        if node.op_type == "MatMul"
-        and (weight := constants.get(node.input[1])) is not None
-        and len(weight.dims) == 2
-        and min(weight.dims) >= least_width
-    }
-    together: dict[str, dict[str, onnx.TensorProto]] = {}  # products by their activations
-    for node in graph.node:
-        if node.output[0] in wide:
-            together.setdefault(node.input[0], {})[node.output[0]] = wide[node.output[0]]
+    linears = linears_of(graph, least_width=least_width)
+    together: dict[str, list[Linear]] = {}  # those of the same activations
+    for linear in {each.target: each for each in linears.values()}.values():
+        together.setdefault(linear.source, []).append(linear)
     rewriter = Rewriter()
     for node in graph.node:
-        if node.output[0] not in wide:
+        linear = linears.get(node.output[0])
+        if linear is None:
             rewriter.nodes.append(node)
-        elif node.input[0] in together:  # the first of them
-            rewriter.multiply(node.input[0], together.pop(node.input[0]))
+        elif linear.source in together:  # the first of them
+            rewriter.multiply(together.pop(linear.source))
     used = {name for node in rewriter.nodes for name in node.input}
     kept = [each for each in (*graph.initializer, *rewriter.constants) if each.name in used]
     del graph.node[:], graph.initializer[:]
@@ -63,6 +55,46 @@ def quantize(model: onnx.ModelProto, *, least_width: int) -> onnx.ModelProto:
     graph.initializer.extend(kept)
     model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     return model
+
+
+class Linear(NamedTuple):
+    """A product with a constant matrix, and the sum with a constant that may follow it.
+
+    Attributes:
+        source: the name of the rows.
+        weights: [i, o].
+        bias: [o], zeros if nothing is added.
+        target: the name of the result.
+    """
+
+    source: str
+    weights: ndarray
+    bias: ndarray
+    target: str
+
+
+def linears_of(graph: onnx.GraphProto, *, least_width: int) -> dict[str, Linear]:
+    """By the names of all that their nodes give."""
+    constants = {each.name: each for each in graph.initializer}
+    users: dict[str, list[onnx.NodeProto]] = {}
+    for node in graph.node:
+        for name in node.input:
+            users.setdefault(name, []).append(node)
+    found = {}
+    for node in graph.node:
+        weights = constants.get(node.input[1]) if node.op_type == "MatMul" else None
+        if weights is None or len(weights.dims) != 2 or min(weights.dims) < least_width:
+            continue
+        product, array = node.output[0], numpy_helper.to_array(weights)
+        linear = Linear(node.input[0], array, np.zeros(array.shape[1], np.float32), product)
+        match users.get(product, []):
+            case [onnx.NodeProto(op_type="Add") as add]:
+                other = next((name for name in add.input if name != product), "")
+                if other in constants and list(constants[other].dims) == [array.shape[1]]:
+                    bias = numpy_helper.to_array(constants[other])
+                    linear = linear._replace(bias=bias, target=add.output[0])
+        found[product] = found[linear.target] = linear
+    return found
 
 
 class Rewriter:
@@ -83,16 +115,11 @@ class Rewriter:
         self._constant("int8.least", np.array(1e-30, np.float32))  # divides a row of zeros
         self._constant("int8.axis", np.array([-1], np.int64))
 
-    def multiply(self, source: str, weights: Mapping[str, onnx.TensorProto]) -> None:
-        """Products of the same rows, in 8 bits.
-
-        Args:
-            source: the rows.
-            weights: by the name of the product.
-        """
-        targets = list(weights)
+    def multiply(self, linears: Sequence[Linear]) -> None:
+        """One product of the same rows, in 8 bits, for several matrices beside each other."""
+        source, targets = linears[0].source, [each.target for each in linears]
         together = targets[0] if len(targets) == 1 else f"{source}.products"
-        columns = [quantized_columns(numpy_helper.to_array(each)) for each in weights.values()]
+        columns = [quantized_columns(each.weights) for each in linears]
         values, steps = (np.concatenate(parts, axis=-1) for parts in zip(*columns, strict=True))
         self._constant(f"{together}.weights", values)
         self._constant(f"{together}.steps", (steps / 127).astype(np.float32))
@@ -101,7 +128,10 @@ class Rewriter:
         zeros = ["int8.zero_point", "int8.zero_weight"]
         units = f"{together}.units"
         self._add("MatMulIntegerToFloat", [rows, *factors, *zeros], units, domain="com.microsoft")
-        self._add("Mul", [units, scale], together)
+        products = f"{together}.scaled"
+        self._constant(f"{together}.bias", np.concatenate([each.bias for each in linears]))
+        self._add("Mul", [units, scale], products)
+        self._add("Add", [products, f"{together}.bias"], together)
         if len(targets) > 1:
             widths = [len(each) for _, each in columns]
             self._constant(f"{together}.widths", np.array(widths, np.int64))

@@ -18,6 +18,7 @@ from exitwise.export.attention import IMPLEMENTATION
 from exitwise.export.int8 import quantize
 from exitwise.export.new_folder import check_is_new
 from exitwise.export.segments import FirstSegment, Segment
+from exitwise.export.tidied import tidied
 from exitwise.inference.manifest import Macs, Manifest, segment_name, with_files, write_manifest
 from exitwise.inference.policy_file import write_policy
 from exitwise.inference.torch_engine import TorchEngine
@@ -151,16 +152,7 @@ def traced(engine: TorchEngine, *, after: int, to: int, is_last: bool) -> onnx.M
             verbose=False,
         )
     assert program is not None
-    return without_traces(program.model_proto)
-
-
-def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Leaves out what the exporter tells of the code that made each node: paths, stack traces."""
-    for each in (*model.graph.node, *model.graph.value_info, *model.graph.input, model.graph):
-        del each.metadata_props[:]
-        each.doc_string = ""
-    del model.graph.value_info[:], model.metadata_props[:]
-    return model
+    return tidied(program.model_proto)
 
 
 def width_of(engine: TorchEngine) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from exitwise.policies import Decision, ExitPolicy
+from exitwise.policies import ExitPolicy
 
 
 class Answers(NamedTuple):
@@ -35,27 +35,43 @@ class Answers(NamedTuple):
             logits=np.full((num_exits, num_texts, num_labels), np.nan, np.float32),
         )
 
-    def note(self, rows: ndarray, depth: int, layer: int, newest: ndarray, found: Decision) -> None:
-        """What the exit at `layer`, the `depth`-th counted from 0, said of some rows."""
-        self.logits[depth, rows] = newest
-        if not found.stop.any():
-            return
-        stopped = rows[found.stop]
-        self.labels[stopped] = found.label[found.stop]
-        self.probabilities[stopped] = found.probabilities[found.stop]
-        self.layers[stopped] = layer
+    def note(
+        self,
+        policy: ExitPolicy,
+        layers: Sequence[int],
+        rows: Int[ndarray, " r"],
+        newest: Float[ndarray, "r k"],
+        log_probs: Float[ndarray, "m r k"],
+    ) -> Int[ndarray, " s"]:
+        """What the newest exit said, and the answers of the rows that leave there.
+
+        Args:
+            policy: says who leaves.
+            layers: those of all exits; at the last one all rows leave.
+            rows: which texts have come so far.
+            newest: the logits of the newest exit.
+            log_probs: of the m exits so far.
+
+        Returns:
+            Which of the rows go on, by their place among them.
+        """
+        passed = tuple(layers[: len(log_probs)])
+        self.logits[len(passed) - 1, rows] = newest
+        if len(passed) == len(layers):
+            leaving = np.ones(len(rows), bool)
+        else:
+            leaving = policy.stops(log_probs, passed)
+            if not leaving.any():
+                return np.arange(len(rows))
+        said, answered = log_probs[:, leaving], rows[leaving]
+        self.labels[answered] = policy.labels(said)
+        self.probabilities[answered] = np.exp(said[-1])
+        self.layers[answered] = passed[-1]
+        return np.flatnonzero(~leaving)
 
     def histogram(self, layers: Sequence[int]) -> dict[int, int]:
         """How many texts left at each layer."""
         return {layer: int((self.layers == layer).sum()) for layer in layers}
-
-
-def decide(
-    policy: ExitPolicy, log_probs: Float[ndarray, "m n k"], layers: Sequence[int], last: int
-) -> Decision:
-    """The policy's word on rows that have passed the exits at `layers`; at `last` all stop."""
-    found = policy.decide_on(log_probs, tuple(layers))
-    return found._replace(stop=np.ones_like(found.stop)) if layers[-1] == last else found
 
 
 def probabilities(logits: Float[ndarray, "*shape k"]) -> Float[ndarray, "*shape k"]:

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from exitwise.bounds import check_at_least
 from exitwise.errors import ExitwiseError
-from exitwise.inference.answers import Answers, decide
+from exitwise.inference.answers import Answers
 from exitwise.inference.engine import Engine, batches
 from exitwise.policies import ExitPolicy
 
@@ -83,9 +83,7 @@ class EarlyExit:
         state, newest = self.engine.run(waiting.state, after=previous, to=layer)
         said = self.policy.log_probabilities(newest[None], (layer,))
         log_probs = np.concatenate([waiting.log_probs, said])
-        found = decide(self.policy, log_probs, self.layers[: depth + 1], self.layers[-1])
-        answers.note(waiting.rows, depth, layer, newest, found)
-        on = np.flatnonzero(~found.stop)
+        on = answers.note(self.policy, self.layers, waiting.rows, newest, log_probs)
         if not len(on):
             return None
         if len(on) == len(waiting.rows):

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from exitwise.inference.answers import Answers, decide
+from exitwise.inference.answers import Answers
 from exitwise.policies import ExitPolicy
 
 
@@ -16,12 +16,11 @@ def replay(policy: ExitPolicy, logits: Float[ndarray, "m n k"], layers: Sequence
     answers = Answers.unknown(*logits.shape)
     log_probs = policy.log_probabilities(logits, tuple(layers))
     running = np.arange(logits.shape[1])
-    for depth, layer in enumerate(layers):
+    for depth in range(len(layers)):
         if not len(running):
             break
-        found = decide(policy, log_probs[: depth + 1, running], layers[: depth + 1], layers[-1])
-        answers.note(running, depth, layer, logits[depth, running], found)
-        running = running[~found.stop]
+        seen = log_probs[: depth + 1, running]
+        running = running[answers.note(policy, layers, running, logits[depth, running], seen)]
     return answers
 
 

@@ -1,0 +1,53 @@
+"""What the exporter writes, without what nobody needs."""
+
+import onnx
+
+
+def tidied(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model, which is changed, without idle reshapes and without traces of the code."""
+    without_idle_reshapes(model.graph)
+    return without_traces(model)
+
+
+def without_idle_reshapes(graph: onnx.GraphProto) -> None:
+    """Leaves out reshapes after which a tensor has the shape again that it had before others.
+
+    An encoder parts the heads, and attention as one operator wants them beside each other.
+    """
+    values = (*graph.value_info, *graph.input)
+    shapes = {each.name: str(each.type.tensor_type.shape) for each in values}
+    makers = {name: node for node in graph.node for name in node.output}
+    same: dict[str, str] = {}  # by the name of an idle reshape's result, where it came from
+    for node in graph.node:
+        for place, name in enumerate(node.input):
+            node.input[place] = same.get(name, name)
+        source, target = node, ""
+        while source is not None and source.op_type == "Reshape":
+            target = source.input[0]
+            if shapes.get(target) == shapes.get(node.output[0], "unknown"):
+                same[node.output[0]] = target
+            source = makers.get(target)
+    keep_used(graph)
+
+
+def keep_used(graph: onnx.GraphProto) -> None:
+    """Leaves out nodes that no result needs, and their constants."""
+    needed = {each.name for each in graph.output}
+    kept = []
+    for node in reversed(graph.node):
+        if needed.intersection(node.output):
+            kept.append(node)
+            needed.update(node.input)
+    constants = [each for each in graph.initializer if each.name in needed]
+    del graph.node[:], graph.initializer[:]
+    graph.node.extend(reversed(kept))
+    graph.initializer.extend(constants)
+
+
+def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Leaves out what the exporter tells of the code that made each node: paths, stack traces."""
+    for each in (*model.graph.node, *model.graph.value_info, *model.graph.input, model.graph):
+        del each.metadata_props[:]
+        each.doc_string = ""
+    del model.graph.value_info[:], model.metadata_props[:]
+    return model
