@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from exitwise.classifier import EarlyExitClassifier
@@ -31,13 +32,13 @@ def test_logits_and_exit_decisions_are_those_of_torch(
     policy: ExitPolicy,
     model_type: str,
 ) -> None:
-    onnx, torch = OnnxEngine(exported(model_type)), make_engine(model_type)
-    expected = torch.logits(texts, layers=onnx.exit_layers)
-    np.testing.assert_allclose(onnx.logits(texts), expected, atol=1e-4)
+    graphs, torch = OnnxEngine(exported(model_type)), make_engine(model_type)
+    expected = torch.logits(texts, layers=graphs.exit_layers)
+    np.testing.assert_allclose(graphs.logits(texts), expected, atol=1e-4)
     assert np.ptp(expected) > 1
     for batch_size in (1, 2, 7, 32):
-        there = EarlyExit(torch, policy, layers=onnx.exit_layers, batch_size=batch_size)(texts)
-        here = EarlyExit(onnx, policy, batch_size=batch_size)(texts)
+        there = EarlyExit(torch, policy, layers=graphs.exit_layers, batch_size=batch_size)(texts)
+        here = EarlyExit(graphs, policy, batch_size=batch_size)(texts)
         assert here.layers.tolist() == there.layers.tolist()
         assert here.labels.tolist() == there.labels.tolist()
     assert len(set(here.layers.tolist())) > 1
@@ -51,9 +52,16 @@ def test_every_exportable_encoder_has_the_logits_of_torch(
     texts: list[str],
     model_type: str,
 ) -> None:
-    onnx = OnnxEngine(exported(model_type))
-    expected = make_engine(model_type).logits(texts, layers=onnx.exit_layers)
-    np.testing.assert_allclose(onnx.logits(texts), expected, atol=1e-4)
+    graphs = OnnxEngine(exported(model_type))
+    expected = make_engine(model_type).logits(texts, layers=graphs.exit_layers)
+    np.testing.assert_allclose(graphs.logits(texts), expected, atol=1e-4)
+
+
+def test_attention_is_one_operator(exported: Callable[..., Path]) -> None:
+    graph = onnx.load(exported() / "segment_02.onnx").graph
+    kinds = [node.op_type for node in graph.node]
+    assert kinds.count("Attention") == 2  # of the layer and its exit
+    assert not {"Reshape", "Softmax", "Transpose"}.intersection(kinds)
 
 
 @pytest.mark.slow
@@ -70,9 +78,9 @@ def test_other_exits_have_the_logits_of_torch(
 def test_int8_is_near_and_a_row_does_not_depend_on_its_neighbours(
     make_engine: Callable[..., TorchEngine], exported: Callable[..., Path], texts: list[str]
 ) -> None:
-    onnx = OnnxEngine(exported(int8=True))
-    together = onnx.logits(texts)
-    alone = np.concatenate([onnx.logits([text]) for text in texts], axis=1)
+    graphs = OnnxEngine(exported(int8=True))
+    together = graphs.logits(texts)
+    alone = np.concatenate([graphs.logits([text]) for text in texts], axis=1)
     # Attention in float32 adds in another order under padding.
     np.testing.assert_allclose(together, alone, atol=1e-4)
     exact = make_engine().logits(texts)

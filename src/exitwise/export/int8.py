@@ -20,8 +20,9 @@ def quantize(model: onnx.ModelProto, *, least_width: int) -> onnx.ModelProto:
     r"""Replaces products with constant matrices of at least `least_width` on both sides.
 
     A row x of activations is written as $s\,q / 127$, $s = \max_j |x_j|$, and column w of the
-    weights as $t\,v$, q and v in 8 bits; then $x^\top w \approx s\,t\, q^\top v / 127$. ONNX Runtime's own dynamic quantisation has one s for the whole batch, by
-    which a row's logits change with its neighbours and its padding.
+    weights as $t\,v$, q and v in 8 bits; then $x^\top w \approx s\,t\, q^\top v / 127$. ONNX
+    Runtime's own dynamic quantisation has one s for the whole batch, by which a row's logits change
+    with its neighbours and its padding.
 
     The rows are divided by s before they are rounded, and multiplied by it after the product; the
     rest is applied inside the product by ONNX Runtime's `MatMulIntegerToFloat`, whose own scale of
@@ -39,8 +40,8 @@ def quantize(model: onnx.ModelProto, *, least_width: int) -> onnx.ModelProto:
     graph = model.graph
     linears = linears_of(graph, least_width=least_width)
     together: dict[str, list[Linear]] = {}  # those of the same activations
-    for linear in {each.target: each for each in linears.values()}.values():
-        together.setdefault(linear.source, []).append(linear)
+    for each in {each.target: each for each in linears.values()}.values():
+        together.setdefault(each.source, []).append(each)
     rewriter = Rewriter()
     for node in graph.node:
         linear = linears.get(node.output[0])

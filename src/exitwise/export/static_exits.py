@@ -5,8 +5,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from exitwise.errors import UnsupportedError
-from exitwise.export.attention import fused_attention
 from exitwise.exits import Exit, LinearExit, MHAExit, MHAExitConfig, PoolerExit
+from exitwise.export.attention import fused_attention
 
 
 def static_exit(exit: Exit) -> nn.Module:
