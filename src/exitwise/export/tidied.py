@@ -14,20 +14,28 @@ def without_idle_reshapes(graph: onnx.GraphProto) -> None:
 
     An encoder parts the heads, and attention as one operator wants them beside each other.
     """
-    values = (*graph.value_info, *graph.input)
-    shapes = {each.name: str(each.type.tensor_type.shape) for each in values}
+    shapes = known_shapes(graph)
     makers = {name: node for node in graph.node for name in node.output}
     same: dict[str, str] = {}  # by the name of an idle reshape's result, where it came from
     for node in graph.node:
         for place, name in enumerate(node.input):
             node.input[place] = same.get(name, name)
-        source, target = node, ""
-        while source is not None and source.op_type == "Reshape":
-            target = source.input[0]
-            if shapes.get(target) == shapes.get(node.output[0], "unknown"):
-                same[node.output[0]] = target
-            source = makers.get(target)
+        shape, source = shapes.get(node.output[0]), node
+        while shape is not None and source is not None and source.op_type == "Reshape":
+            before = source.input[0]
+            if shapes.get(before) == shape:
+                same[node.output[0]] = before
+            source = makers.get(before)
     keep_used(graph)
+
+
+def known_shapes(graph: onnx.GraphProto) -> dict[str, list[int | str]]:
+    """By name, of the tensors whose axes all have a length or the name of one."""
+    shapes = {
+        each.name: [axis.dim_param or axis.dim_value for axis in each.type.tensor_type.shape.dim]
+        for each in (*graph.value_info, *graph.input)
+    }
+    return {name: shape for name, shape in shapes.items() if shape and all(shape)}
 
 
 def keep_used(graph: onnx.GraphProto) -> None:
