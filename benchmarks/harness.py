@@ -166,9 +166,10 @@ def machine() -> str:
     """Processor or GPU, threads, type and versions."""
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else processor()
     dtype = str(dtype_of("auto")).removeprefix("torch.")
+    threads = torch.get_num_threads()
     return (
-        f"{device}, {torch.get_num_threads()} threads, {dtype}, torch {torch.__version__}, "
-        f"Python {platform.python_version()}"
+        f"{device}, {threads} thread{'s' if threads > 1 else ''}, {dtype}, "
+        f"torch {torch.__version__}, Python {platform.python_version()}"
     )
 
 

@@ -181,6 +181,11 @@ def test_an_engine_of_another_name_is_refused(folder: Path) -> None:
         load_engine(folder, "torch", None, "int4")
 
 
+def test_the_threads_of_pytorch_are_not_chosen_here(folder: Path) -> None:
+    with pytest.raises(ExitwiseError, match=r"is not exported, .* PyTorch's is OMP_NUM_THREADS"):
+        EarlyExitClassifier.from_pretrained(folder, num_threads=1)
+
+
 def test_before_fit_it_says_what_to_do() -> None:
     with pytest.raises(ExitwiseError, match="call fit or from_pretrained"):
         EarlyExitClassifier().predict(TEXTS)

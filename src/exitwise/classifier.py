@@ -90,6 +90,7 @@ class EarlyExitClassifier:
         engine: EngineName = "auto",
         device: str | None = None,
         dtype: DType = "float32",
+        num_threads: int | None = None,
         policy: ExitPolicy | None = None,
         batch_size: int = 32,
     ) -> "EarlyExitClassifier":
@@ -100,13 +101,15 @@ class EarlyExitClassifier:
             engine: "auto" takes the exported graphs where there are some.
             device: "cpu" or "cuda"; a GPU if there is one, for PyTorch.
             dtype: of PyTorch's arithmetic; that of an exported folder was chosen by its export.
+            num_threads: of exported graphs; ONNX Runtime takes all cores if `None`. For one short
+                text at a time, one is as fast as several.
             policy: instead of the one that the model was calibrated with.
             batch_size: rows of a batch.
 
         Raises:
             ExitwiseError: there is no model, or its policy does not fit it.
         """
-        found, folder = load_engine(name_or_path, engine, device, dtype)
+        found, folder = load_engine(name_or_path, engine, device, dtype, num_threads)
         chosen = policy or read_policy(folder, found)
         if chosen is None:
             logger.info("%s is not calibrated: every text runs to the last layer", name_or_path)
@@ -268,13 +271,17 @@ class EarlyExitClassifier:
 
 
 def load_engine(
-    name_or_path: str | Path, engine: str, device: str | None, dtype: str = "float32"
+    name_or_path: str | Path,
+    engine: str,
+    device: str | None,
+    dtype: str = "float32",
+    num_threads: int | None = None,
 ) -> tuple[Engine[Any], Path]:
     """The engine that runs a model, and the folder that the model is in.
 
     Raises:
-        ExitwiseError: no engine or dtype has that name, there is no model, or it is not of the kind
-            that the engine runs.
+        ExitwiseError: no engine or dtype has that name, there is no model, it is not of the kind
+            that the engine runs, or the number of threads cannot be chosen.
     """
     for name, given, known in (("engine", engine, EngineName), ("dtype", dtype, DType)):
         if given not in get_args(known):
@@ -291,11 +298,16 @@ def load_engine(
                 f"{folder} was exported to ONNX: dtype is of PyTorch's arithmetic, that of graphs "
                 "is chosen by export --int8"
             )
-        return OnnxEngine(folder, device=device or "cpu"), folder
+        return OnnxEngine(folder, device=device or "cpu", num_threads=num_threads), folder
     if is_exported:
         raise ExitwiseError(f"{folder} was exported to ONNX: PyTorch runs the run it came from")
     if engine == "onnx":
         raise ExitwiseError(f"{name_or_path} is not exported: exitwise export {name_or_path}")
+    if num_threads is not None:
+        raise ExitwiseError(
+            f"{name_or_path} is not exported, and the number of threads is of exported graphs: "
+            "PyTorch's is OMP_NUM_THREADS"
+        )
     import torch
 
     from exitwise.inference.torch_engine import TorchEngine, model_folder

@@ -15,7 +15,7 @@ from exitwise.classifier import EarlyExitClassifier
 from exitwise.errors import ExitwiseError, UnsupportedError
 from exitwise.exits import LinearExitConfig, PoolerExitConfig
 from exitwise.export.onnx import EXPORTABLE, export_onnx
-from exitwise.inference import EarlyExit
+from exitwise.inference import EarlyExit, onnx_engine
 from exitwise.inference.manifest import read_manifest, with_files
 from exitwise.inference.onnx_engine import OnnxEngine
 from exitwise.inference.policy_file import write_policy
@@ -163,6 +163,22 @@ def test_a_manifest_does_not_list_itself(copy: Path) -> None:
 def test_the_dtype_of_graphs_cannot_be_asked_for(copy: Path) -> None:
     with pytest.raises(ExitwiseError, match="was exported to ONNX: dtype is of PyTorch's"):
         EarlyExitClassifier.from_pretrained(copy, dtype="bfloat16")
+
+
+def test_graphs_run_with_as_many_threads_as_are_asked_for(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+    options = onnx_engine.session_options
+    monkeypatch.setattr(
+        onnx_engine, "session_options", lambda number: (taken.append(number), options(number))[1]
+    )
+    classifier = EarlyExitClassifier.from_pretrained(copy, num_threads=1)
+    assert taken == [1]
+    assert len(classifier.predict(["a good film"])) == 1
+    assert options(1).intra_op_num_threads == 1
+    with pytest.raises(ExitwiseError, match="num_threads must be at least 1, found 0"):
+        EarlyExitClassifier.from_pretrained(copy, num_threads=0)
 
 
 def test_another_policy_is_noted_in_the_manifest(copy: Path, tmp_path: Path) -> None:

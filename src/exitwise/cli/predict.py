@@ -47,6 +47,10 @@ def predict(
         Literal["float32", "bfloat16", "float16"],
         typer.Option(help="Of PyTorch's arithmetic; exported graphs have their own."),
     ] = "float32",
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of exported graphs; by default one a core."),
+    ] = None,
     keep_text: Annotated[
         bool, typer.Option("--keep-text", help="Repeat the texts beside the answers.")
     ] = False,
@@ -68,7 +72,7 @@ def predict(
 
             policy = None if layer is None else FixedPolicy(layer=layer)
             classifier = EarlyExitClassifier.from_pretrained(
-                model, device=device, dtype=dtype, policy=policy
+                model, device=device, dtype=dtype, num_threads=threads, policy=policy
             )
             status.update("checking the texts")
             columns, total = {"text_column": text_column, "pair_column": pair_column}, None

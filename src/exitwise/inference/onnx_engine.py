@@ -44,6 +44,8 @@ class OnnxEngine(Engine[Between]):
     def __init__(
         self, folder: Path, *, device: str = "cpu", num_threads: int | None = None
     ) -> None:
+        if num_threads is not None and num_threads < 1:
+            raise ExitwiseError(f"num_threads must be at least 1, found {num_threads}")
         self.folder = folder
         self.manifest = read_manifest(folder)
         self.labels = self.manifest.labels
