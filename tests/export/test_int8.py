@@ -76,6 +76,7 @@ def test_the_largest_products_do_not_saturate() -> None:
     weights = np.ones((32, 64), np.float32) * np.where(np.arange(64) % 3, 1, -1)
     rows, weights = rows.astype(np.float32), weights.astype(np.float32)
     (found,) = run(quantize(model_of(weights), least_width=24), rows)
+    np.testing.assert_allclose(found, by_hand(rows, weights), rtol=1e-6)
     np.testing.assert_allclose(found, rows @ weights, rtol=0.01)  # 63.5 is rounded to 64
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import onnx
@@ -168,13 +169,10 @@ def test_the_dtype_of_graphs_cannot_be_asked_for(copy: Path) -> None:
 def test_graphs_run_with_as_many_threads_as_are_asked_for(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken = []
-    options = onnx_engine.session_options
-    monkeypatch.setattr(
-        onnx_engine, "session_options", lambda number: (taken.append(number), options(number))[1]
-    )
+    options = Mock(wraps=onnx_engine.session_options)
+    monkeypatch.setattr(onnx_engine, "session_options", options)
     classifier = EarlyExitClassifier.from_pretrained(copy, num_threads=1)
-    assert taken == [1]
+    options.assert_called_once_with(1)
     assert len(classifier.predict(["a good film"])) == 1
     assert options(1).intra_op_num_threads == 1
     with pytest.raises(ExitwiseError, match="num_threads must be at least 1, found 0"):

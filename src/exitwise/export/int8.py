@@ -8,6 +8,8 @@ import onnx
 from numpy import ndarray
 from onnx import helper, numpy_helper
 
+from exitwise.export.graph_edits import keep_used
+
 ZERO = 128
 """What stands for zero among the activations, 8 bits without a sign."""
 
@@ -39,21 +41,21 @@ def quantize(model: onnx.ModelProto, *, least_width: int) -> onnx.ModelProto:
     """
     graph = model.graph
     linears = linears_of(graph, least_width=least_width)
+    replaced = {name: each for each in linears for name in (each.product, each.target)}
     together: dict[str, list[Linear]] = {}  # those of the same activations
-    for each in {each.target: each for each in linears.values()}.values():
+    for each in linears:
         together.setdefault(each.source, []).append(each)
     rewriter = Rewriter()
     for node in graph.node:
-        linear = linears.get(node.output[0])
+        linear = replaced.get(node.output[0])
         if linear is None:
             rewriter.nodes.append(node)
         elif linear.source in together:  # the first of them
             rewriter.multiply(together.pop(linear.source))
-    used = {name for node in rewriter.nodes for name in node.input}
-    kept = [each for each in (*graph.initializer, *rewriter.constants) if each.name in used]
-    del graph.node[:], graph.initializer[:]
+    del graph.node[:]
     graph.node.extend(rewriter.nodes)
-    graph.initializer.extend(kept)
+    graph.initializer.extend(rewriter.constants)
+    keep_used(graph)
     model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     return model
 
@@ -65,36 +67,40 @@ class Linear(NamedTuple):
         source: the name of the rows.
         weights: [i, o].
         bias: [o], zeros if nothing is added.
-        target: the name of the result.
+        product: the name of what is before the sum.
+        target: the name of the result, the same if nothing is added.
     """
 
     source: str
     weights: ndarray
     bias: ndarray
+    product: str
     target: str
 
 
-def linears_of(graph: onnx.GraphProto, *, least_width: int) -> dict[str, Linear]:
-    """By the names of all that their nodes give."""
+def linears_of(graph: onnx.GraphProto, *, least_width: int) -> list[Linear]:
+    """Those whose matrices have `least_width` on both sides, in their order."""
     constants = {each.name: each for each in graph.initializer}
     users: dict[str, list[onnx.NodeProto]] = {}
     for node in graph.node:
         for name in node.input:
             users.setdefault(name, []).append(node)
-    found = {}
+    found = []
     for node in graph.node:
         weights = constants.get(node.input[1]) if node.op_type == "MatMul" else None
         if weights is None or len(weights.dims) != 2 or min(weights.dims) < least_width:
             continue
         product, array = node.output[0], numpy_helper.to_array(weights)
-        linear = Linear(node.input[0], array, np.zeros(array.shape[1], np.float32), product)
+        linear = Linear(
+            node.input[0], array, np.zeros(array.shape[1], np.float32), product, product
+        )
         match users.get(product, []):
             case [onnx.NodeProto(op_type="Add") as add]:
                 other = next((name for name in add.input if name != product), "")
                 if other in constants and list(constants[other].dims) == [array.shape[1]]:
                     bias = numpy_helper.to_array(constants[other])
                     linear = linear._replace(bias=bias, target=add.output[0])
-        found[product] = found[linear.target] = linear
+        found.append(linear)
     return found
 
 

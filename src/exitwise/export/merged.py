@@ -8,6 +8,7 @@ import onnx
 from onnx import compose
 from onnx.utils import Extractor
 
+from exitwise.export.graph_edits import read_instead
 from exitwise.export.new_folder import check_is_new
 from exitwise.inference.manifest import (
     Manifest,
@@ -59,12 +60,12 @@ def merged(segments: list[onnx.ModelProto]) -> onnx.ModelProto:
     for number, part in enumerate(parts[1:], start=2):
         states = whole.graph.output[0].name, f"{number}.hidden"
         whole = compose.merge_models(whole, compose.add_prefix(part, f"{number}."), io_map=[states])
-        read_instead(whole, f"{number}.attention_mask", "1.attention_mask")
+        read_instead(whole.graph, f"{number}.attention_mask", "1.attention_mask")
     kept = [each for each in whole.graph.input if each.name.startswith("1.")]
     del whole.graph.input[:]
     for each in kept:
         name = each.name.removeprefix("1.")
-        read_instead(whole, each.name, name)
+        read_instead(whole.graph, each.name, name)
         each.name = name
     whole.graph.input.extend(kept)
     opsets = {each.domain: each for each in whole.opset_import}  # merging repeats them
@@ -77,14 +78,6 @@ def part_of(segment: onnx.ModelProto, output: str) -> onnx.ModelProto:
     """What a segment computes for one of its outputs."""
     names = [each.name for each in segment.graph.input]
     return Extractor(segment).extract_model(names, [output])
-
-
-def read_instead(model: onnx.ModelProto, name: str, other: str) -> None:
-    """Lets all nodes read another value."""
-    for node in model.graph.node:
-        for place, each in enumerate(node.input):
-            if each == name:
-                node.input[place] = other
 
 
 def one_segment(manifest: Manifest, folder: Path, count: int) -> Manifest:

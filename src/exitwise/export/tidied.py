@@ -2,6 +2,8 @@
 
 import onnx
 
+from exitwise.export.graph_edits import keep_used, read_instead
+
 
 def tidied(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model, which is changed, without idle reshapes and without traces of the code."""
@@ -16,15 +18,12 @@ def without_idle_reshapes(graph: onnx.GraphProto) -> None:
     """
     shapes = known_shapes(graph)
     makers = {name: node for node in graph.node for name in node.output}
-    same: dict[str, str] = {}  # by the name of an idle reshape's result, where it came from
     for node in graph.node:
-        for place, name in enumerate(node.input):
-            node.input[place] = same.get(name, name)
         shape, source = shapes.get(node.output[0]), node
         while shape is not None and source is not None and source.op_type == "Reshape":
             before = source.input[0]
             if shapes.get(before) == shape:
-                same[node.output[0]] = before
+                read_instead(graph, node.output[0], before)
             source = makers.get(before)
     keep_used(graph)
 
@@ -36,20 +35,6 @@ def known_shapes(graph: onnx.GraphProto) -> dict[str, list[int | str]]:
         for each in (*graph.value_info, *graph.input)
     }
     return {name: shape for name, shape in shapes.items() if shape and all(shape)}
-
-
-def keep_used(graph: onnx.GraphProto) -> None:
-    """Leaves out nodes that no result needs, and their constants."""
-    needed = {each.name for each in graph.output}
-    kept = []
-    for node in reversed(graph.node):
-        if needed.intersection(node.output):
-            kept.append(node)
-            needed.update(node.input)
-    constants = [each for each in graph.initializer if each.name in needed]
-    del graph.node[:], graph.initializer[:]
-    graph.node.extend(reversed(kept))
-    graph.initializer.extend(constants)
 
 
 def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:
